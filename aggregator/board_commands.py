@@ -73,7 +73,7 @@ def _explain_audits(published: "Published") -> list[str]:
         )
     if not cells or 0 < threshold <= published.audits:
         return lines
-    rests = count(cells, "cell rests", "cells rest")
+    rests = count(cells, "cell relies", "cells rely")
     if threshold == 0:
         return [
             *lines,

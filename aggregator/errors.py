@@ -1,13 +1,13 @@
 """Errors raised by the aggregator.
 
-AggregatorError            base; the command line prints message and advice, and exits with
-`exit_code` ├── SettingsError      2   a setting, a command-line option or an input file is wrong
-├── KeyFileError       3   a private key file is missing, damaged or readable by others ├──
-RegistryError      4   the registry cannot be loaded, or the requested change would make it invalid
-├── EnrolmentError     5   an invite, or a request concerning keys, is refused ├── StoreError 6 the
-database is missing, of another version, locked or damaged ├── BoardMismatchError 1   a published
-board does not match its own log and should not be trusted └── UnauditedBoardError 7  the public
-part of a board is correct, but too few auditors vouch for the rest
+AggregatorError            base; the command line prints message and advice, and exits with `exit_code`
+├── SettingsError      2   a setting, a command-line option or an input file is wrong
+├── KeyFileError       3   a private key file is missing, damaged or readable by others
+├── RegistryError      4   the registry cannot be loaded, or the requested change would make it invalid
+├── EnrolmentError     5   an invite, or a request concerning keys, is refused
+├── StoreError         6   the database is missing, of another version, locked or damaged
+├── BoardMismatchError 1   a published board does not match its own log and should not be trusted
+└── UnauditedBoardError 7  the public part of a board is correct, but too few auditors vouch for the rest
 
 Exit code 0 means success; exit code 1 is also used for unexpected errors. Refused submissions are
 not part of this hierarchy: they are `protocol.errors.ProtocolError`, of which the client sees only

@@ -1,11 +1,12 @@
 """The aggregator's directory, with its settings, key files and database.
 
-aggregator.yaml        settings keys/root.key          signs registries; only needed by `enroll`,
-`rekey` and `register`; may be stored elsewhere keys/log.key           signs checkpoints; needed by
-`serve`, `accept` and commands that change the registry keys/receipt.key       signs refusals and
-heads of sites; needed by `serve` and `accept` keys/log-1a2b3c4d.key  a replacement log key, named
-by the start of its key id (likewise receipt, root) registry/N.dsse.json   copies of all registry
-versions, as signed aggregator.sqlite3     the database, unless the settings specify another
+aggregator.yaml        settings
+keys/root.key          signs registries; only needed by `enroll`, `rekey` and `register`; may be stored elsewhere
+keys/log.key           signs checkpoints; needed by `serve`, `accept` and commands that change the registry
+keys/receipt.key       signs refusals and heads of sites; needed by `serve` and `accept`
+keys/log-1a2b3c4d.key  a replacement log key, named by the start of its key id (likewise receipt, root)
+registry/N.dsse.json   copies of all registry versions, as signed
+aggregator.sqlite3     the database, unless the settings specify another
 """
 
 from datetime import UTC, date, datetime

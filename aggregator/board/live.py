@@ -21,16 +21,15 @@ from aggregator.registry.versions import newest_registry
 log = logging.getLogger("aggregator.board")
 
 WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the current one is shown
-FIRST_WAIT_S: Final = (
-    5.0  # how long a reader waits for the first board; meanwhile, readers of the log wait too
-)
-REST: Final = 9.0  # pause after a board, as a multiple of its build time: building takes at most a tenth of the time
+# How long a reader waits for the first board; meanwhile, readers of the log wait too.
+FIRST_WAIT_S: Final = 5.0
+# Pause after a board, as a multiple of its build time: building takes at most a tenth of the time.
+REST: Final = 9.0
 REST_FREE_S: Final = 5.0  # deducted from that pause, so that small boards follow every entry
 PAGES_KEPT: Final = 512
 
-_Version = tuple[
-    int, int, tuple[int, ...]
-]  # size of the log, registry version, `stamp_kept` of the home
+# Size of the log, registry version, `stamp_kept` of the home.
+_Version = tuple[int, int, tuple[int, ...]]
 
 
 class BoardNotReadyError(Exception):

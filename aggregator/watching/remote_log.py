@@ -17,14 +17,12 @@ ENTRIES_AT_ONCE: Final = 256
 TIMEOUT_S: Final = 30.0
 TRIES: Final = 5
 MAX_WAIT_S: Final = 60.0
-MAX_ANSWER: Final = (
-    32 * 1024 * 1024
-)  # bytes; enough for 256 entries of up to 88 KiB, or for a registry
+# Bytes; enough for 256 entries of up to 88 KiB, or for a registry.
+MAX_ANSWER: Final = 32 * 1024 * 1024
 MAX_ANSWER_S: Final = 300.0  # seconds for receiving an answer, from its first byte
 MAX_VERSIONS: Final = 100_000  # maximum number of registry versions
-MAX_REGISTRIES: Final = (
-    2 * 1024**3
-)  # total bytes of all versions, which are kept in memory together
+# Total bytes of all versions, which are kept in memory together.
+MAX_REGISTRIES: Final = 2 * 1024**3
 
 
 class RemoteLog:

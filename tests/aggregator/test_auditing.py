@@ -97,11 +97,11 @@ def test_a_board_verifies_with_one_auditors_signature_and_not_without(
     assert cells == 2 * 3
     before = check(board)
     assert isinstance(before.exception, UnauditedBoardError)
-    assert "6 cells rest on auditors' signatures, and 0 of the 1" in str(before.exception)
+    assert "6 cells rely on auditors' signatures, and 0 of the 1" in str(before.exception)
     made.audit(board)
     after = check(board)
     assert after.exit_code == 0, after.output
-    assert "6 cells rest on auditors; signed by: auditor-1 (needed: 1)" in after.output
+    assert "6 cells rely on auditors; signed by: auditor-1 (needed: 1)" in after.output
 
 
 def test_the_auditors_commands_do_the_same(made: Audited, board: Path, tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def with_a_changed_signature(made: Audited, board: Path) -> None:
         (of_another_board, "is the audit of another board: its board is 0000"),
         (of_another_deployment, "is the audit of another board: its deployment is other.example"),
         (of_a_smaller_log, "is the audit of another board: its log size is"),
-        (by_a_stranger, "is signed by a key that is no auditor's"),
+        (by_a_stranger, "is signed with a key that is not an auditor's"),
         (by_one_auditor_twice, "is not named after the key that signed it"),
         (by_two_in_one_file, "expected one signature"),
         (with_a_changed_signature, "bad_signature"),
@@ -254,7 +254,7 @@ def test_a_board_made_from_lies_about_hidden_figures_is_never_signed(
         (board / name).parent.mkdir(parents=True, exist_ok=True)
         (board / name).write_bytes(content)
     verify(board, today_day=today_day())
-    with pytest.raises(BoardMismatchError, match=r"audited.json is not what the whole log gives"):
+    with pytest.raises(BoardMismatchError, match=r"audited.json does not match the whole log"):
         made.audit(board)
     assert not (board / "audits").exists()
 

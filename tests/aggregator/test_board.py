@@ -334,7 +334,7 @@ def test_a_published_group_stands_beside_a_suppressed_one_with_the_words_why(gro
 
 def test_a_metric_that_never_leaves_has_no_column_among_the_groups(grouped: Path) -> None:
     page = (grouped / "cards/wards-1/benchmarks/discharge.html").read_text()
-    assert "rouge l" in table_of(page, "Other figures of the same answers")
+    assert "rouge l" in table_of(page, "Other metrics of the same answers")
     assert "only the first figure leaves a site" in page
     assert "rouge l" not in table_of(page, "Discharge letters by age")
 

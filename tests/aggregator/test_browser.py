@@ -174,7 +174,7 @@ def test_a_reader_who_asks_for_nothing_that_is_there_is_led_back(
         answer = page.goto(f"{live.url}/board/{path}")
         assert answer is not None
         assert answer.status == 404
-        page.get_by_role("link", name="To the leaderboard").click()
+        page.get_by_role("link", name="Go to the leaderboard").click()
         page.wait_for_url("**/board/index.html")
     page.context.close()
 

@@ -193,13 +193,13 @@ def test_a_result_of_a_site_that_never_enrolled_is_seen(forger: Forger) -> None:
     ghost = TestSite("s-00000009")
     forger.name(ghost, forger.enrolment(ghost))
     forger.result(ghost)
-    assert forger.seen() == "log entry 0 is of a site whose enrolment is not in the log"
+    assert forger.seen() == "log entry 0 belongs to a site whose enrolment is not in the log"
 
 
 def test_a_site_that_enrols_twice_is_seen(forger: Forger, site: TestSite) -> None:
     forger.entries.append(Entry(forger.entries[0].envelope, len(forger.registries)))
     forger.sign_registry(forger.registries[-1])
-    assert "log entry 3 is an enrolment that the registry does not know" in forger.seen()
+    assert "log entry 3 is an enrolment that the registry does not contain" in forger.seen()
 
 
 def test_an_enrolment_by_someone_else_is_seen(forger: Forger) -> None:
@@ -217,7 +217,7 @@ def test_an_enrolment_by_someone_else_is_seen(forger: Forger) -> None:
     assert forged != mine
     forger.log(forged)
     forger.name(site, mine)
-    assert "log entry 0 does not hold" in forger.seen()
+    assert "log entry 0 is not valid" in forger.seen()
     assert "bad_signature" in forger.seen()
 
 
@@ -346,7 +346,7 @@ def test_an_enrolment_with_its_keys_in_each_others_roles_is_seen(forger: Forger)
     forger.enroll(
         site, keys=(SiteKey(site.agent.public, "steward"), SiteKey(site.steward.public, "agent"))
     )
-    assert "log entry 0 is an enrolment that the registry does not know" in forger.seen()
+    assert "log entry 0 is an enrolment that the registry does not contain" in forger.seen()
 
 
 def test_two_results_for_one_place_are_seen(forger: Forger, site: TestSite) -> None:
@@ -570,7 +570,7 @@ def test_a_registry_that_answers_a_reset_with_something_else_is_seen(
     forger: Forger, site: TestSite, lie: dict[str, object]
 ) -> None:
     forger.rekey(site, site.reset(forger.registries[-1], agent=new_key()), **lie)
-    assert forger.seen() == "log entry 3 changes a site's keys otherwise than the registry does"
+    assert forger.seen() == "log entry 3 changes a site's keys in a different way than the registry"
 
 
 def test_a_registry_that_keeps_a_key_which_the_reset_left_out_is_seen(

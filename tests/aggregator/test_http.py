@@ -120,7 +120,7 @@ def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(
             select(registry_versions.c.envelope).order_by(registry_versions.c.version.desc())
         )
         connection.execute(spoilt.values(envelope=newest.scalars().first()))
-    with pytest.raises((RegistryError, StoreError), match=r"does not hold|is damaged"):
+    with pytest.raises((RegistryError, StoreError), match=r"is not valid|is damaged"):
         check_ready(home)
 
 

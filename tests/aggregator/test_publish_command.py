@@ -45,6 +45,6 @@ def test_signatures_that_a_new_board_loses_are_counted_and_the_next_step_is_name
     site = ready(pooled, "Late", "pooled")
     submit(pooled, site, site.result(registry_of(pooled), scores(9)))
     other = publish(pooled, board)
-    assert "The board before had 1 auditor's signature, which does not hold for this one" in other
+    assert "The previous board had 1 auditor's signature, which does not cover this one" in other
     assert "Run `archive`, send the auditors" in other
     assert json.loads(publish(pooled, board, "--format", "json"))["lapsed_audits"] == 0

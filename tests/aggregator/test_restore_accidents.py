@@ -22,14 +22,14 @@ def backup(home: Home, site: TestSite, tmp_path: Path) -> Path:
 
 
 WRONG = {
-    "text": (b"# a letter", "is not a back-up of an aggregator"),
-    "empty": (b"", "is not a back-up of an aggregator"),
-    "compressed text": (gzip.compress(b"a letter"), "is not a back-up of an aggregator"),
-    "another JSON": (gzip.compress(b"[]"), "is not a back-up of an aggregator"),
-    "another format": (gzip.compress(b'{"format": 1}'), "is not a back-up of an aggregator"),
+    "text": (b"# a letter", "is not a backup of an aggregator"),
+    "empty": (b"", "is not a backup of an aggregator"),
+    "compressed text": (gzip.compress(b"a letter"), "is not a backup of an aggregator"),
+    "another JSON": (gzip.compress(b"[]"), "is not a backup of an aggregator"),
+    "another format": (gzip.compress(b'{"format": 1}'), "is not a backup of an aggregator"),
     "a later format": (
         gzip.compress(b'{"format": "intramural-backup/9"}'),
-        "is a back-up of another version",
+        "is a backup of another version",
     ),
 }
 
@@ -52,7 +52,7 @@ def test_a_damaged_back_up_leaves_other_files_of_the_folder_alone(
         (tmp_path / "mine" / name).write_text("years of work")
     backup.write_bytes(backup.read_bytes()[:-40])
     refused = run(tmp_path / "mine", "restore", backup)
-    assert "it is cut off" in str(refused.exception)
+    assert "it is truncated" in str(refused.exception)
     files = {
         path.relative_to(tmp_path / "mine").as_posix() for path in (tmp_path / "mine").rglob("*")
     }
@@ -91,4 +91,4 @@ def test_resume_sees_a_log_that_was_set_back_without_a_mark(
     refused = run(behind.directory, "resume", "--checkpoint", head)
     assert isinstance(refused.exception, RestoredLogError)
     assert "it lacks 1 of them" in str(refused.exception)
-    assert "is the one that others hold" in done(home.directory, "resume", "--checkpoint", head)
+    assert "matches the given checkpoint" in done(home.directory, "resume", "--checkpoint", head)

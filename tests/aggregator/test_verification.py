@@ -78,7 +78,7 @@ def test_an_untouched_board_is_identical(board: Path, federation: Home) -> None:
     done = CliRunner().invoke(cli, ["verify", "--board", str(board), "--root-key", fingerprint])
     assert done.exit_code == 0, done.output
     assert done.output.startswith("Identical: board.example, 16 log entries")
-    assert "0 cells rest on auditors" in done.output
+    assert "0 cells rely on auditors" in done.output
 
 
 def test_counts_without_a_cell_need_auditors_too(
@@ -248,19 +248,19 @@ def reformat_audited(board: Path) -> None:
         (change_value, "board.json differs from what the log says"),
         (change_page, "index.html differs"),
         (change_csv, "board.csv differs"),
-        (remove_last_entry, "does not hold 16 lines"),
-        (remove_middle_entry, "does not hold 16 lines"),
-        (repeat_entry, "does not hold 16 lines"),
-        (swap_entries, "log entry 4 does not hold"),
+        (remove_last_entry, "does not contain 16 lines"),
+        (remove_middle_entry, "does not contain 16 lines"),
+        (repeat_entry, "does not contain 16 lines"),
+        (swap_entries, "log entry 4 is not valid"),
         (replace_entry_by_another, "log entry 15"),
         (change_entry, "log entry 15"),
-        (hide_entry, "log entry 5 is hidden, but no site had chosen pooled publication by then"),
+        (hide_entry, "log entry 5 is hidden, but no site had chosen pooled publication at that point"),
         (change_entry_registry, "registry version 99"),
         (reformat_entry, "line 1, is not a log entry"),
         (say_true_for_one, "line 1, is not a log entry"),
         (change_registry, "registry"),
-        (remove_last_registry, "log entry 13 is an enrolment that the registry does not know"),
-        (remove_middle_registry, "log entry 7 is an enrolment that the registry does not know"),
+        (remove_last_registry, "log entry 13 is an enrolment that the registry does not contain"),
+        (remove_middle_registry, "log entry 7 is an enrolment that the registry does not contain"),
         (repeat_registry, "registry"),
         (change_checkpoint, "checkpoint is not what it should be"),
         (remove_checkpoint, "log/checkpoint is missing"),
@@ -270,7 +270,7 @@ def reformat_audited(board: Path) -> None:
         (link_page, "index.html is not a plain file"),
         (audit_by_nobody, "is not an audit"),
         (remove_audited, "audited.json is missing"),
-        (change_audited_size, "audited.json was computed from 15 log entries; the log has 16"),
+        (change_audited_size, "audited.json was computed from 15 log entries, but the log has 16"),
         (reformat_audited, "audited.json is not in its form"),
     ],
 )

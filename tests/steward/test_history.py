@@ -42,7 +42,7 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
     [
         ({"ledger": ledger(2)}, "ledger of releases is shorter than your list knows it"),
         ({"ledger": replace(ledger(3), head="ff" * 32)}, "two ledgers of 3 entries"),
-        ({"prev": "ff" * 32}, "the link before it is another than the one that you approved"),
+        ({"prev": "ff" * 32}, "the link before it differs from the one that you approved"),
         (
             {"seq": 3, "prev": "ff" * 32},
             "you approved another statement for its place in the chain",
@@ -139,7 +139,7 @@ def test_a_place_is_free_again_once_the_aggregator_refused_what_was_approved_for
     second_try = after(follower(), seq=3, prev=refused.header.prev)
     without = approved.ask(second_try, name="a")
     assert approved.approve(without, out="o").refuses(
-        6, "no refusal of that one by the aggregator is in the request"
+        6, "the request contains no refusal of that statement by the aggregator"
     )
     forged = approved.ask(second_try, name="b", refusals=refusal(refused, world.STRANGER))
     assert approved.approve(forged, out="o").refuses(3, "no signature by the log's key")
@@ -235,10 +235,10 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda lines: lines.pop(0), "line 1 does not follow the one before"),
-        (lambda lines: lines.pop(1), "line 2 does not follow the one before"),
-        (lambda lines: lines.reverse(), "line 1 does not follow the one before"),
-        (lambda lines: lines.insert(1, lines[0]), "line 2 does not follow the one before"),
+        (lambda lines: lines.pop(0), "line 1 does not follow the previous line"),
+        (lambda lines: lines.pop(1), "line 2 does not follow the previous line"),
+        (lambda lines: lines.reverse(), "line 1 does not follow the previous line"),
+        (lambda lines: lines.insert(1, lines[0]), "line 2 does not follow the previous line"),
         (lambda lines: lines.append(b"\n"), "line 4 cannot be read"),
         (lambda lines: lines.append(lines.pop()[:-9]), "line 3 is cut off"),
         (
@@ -251,7 +251,7 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
         ),
         (
             lambda lines: lines.__setitem__(1, lines[1].replace(b'"day":2', b'"day":1')),
-            "line 3 does not follow the one before",
+            "line 3 does not follow the previous line",
         ),
         (lambda lines: lines.__setitem__(0, b"{}\n"), "line 1 cannot be read"),
     ],
@@ -267,7 +267,7 @@ def test_a_damaged_list_stops_everything(
         approved.run("list", "--list", approved.list_path),
     ):
         assert reply.refuses(5, words)
-        assert "Restore the list from a back-up" in reply.errors
+        assert "Restore the list from a backup" in reply.errors
     assert not (approved.folder / "next").exists()
 
 
@@ -313,5 +313,5 @@ def test_a_new_epoch_that_nobody_was_asked_about_is_warned_of(approved: Steward)
     file = approved.ask(statement, name="n", registry_file=hospital.sign_registry(newer))
     shown = approved.show(file)
     assert shown.code == 0, shown.errors
-    assert "Your list does not hold the link before it" in " ".join(shown.output.split())
+    assert "Your list does not contain the link before it" in " ".join(shown.output.split())
     assert build_statement(statement).decode() in shown.output.replace("\n", "")

@@ -167,12 +167,12 @@ def test_a_key_or_password_that_others_may_read_is_not_used(
     file, secret = steward.ask(chain()[0]), password_file(tmp_path)
     key.chmod(mode)
     assert steward.approve(file, "--password-file", secret).refuses(
-        4, "the steward's key may be read by others"
+        4, "the steward's key can be read by others"
     )
     key.chmod(0o600)
     secret.chmod(mode)
     assert steward.approve(file, "--password-file", secret).refuses(
-        4, "the password file may be read by others"
+        4, "the password file can be read by others"
     )
 
 

@@ -1,11 +1,11 @@
 """Errors raised by the steward's tool.
 
 StewardError           base; the command line prints message and advice, and exits with `exit_code`
-├── UsageError     2   options that cannot be combined, or a file that cannot be read or written ├──
-RequestError   3   the file is damaged, signed with a wrong key, or breaks a rule: the site must
-create another ├── KeyFileError   4   the steward's key or its password is missing, wrong, or too
-widely readable ├── ListError      5   the list of approvals is damaged, or in use └── HistoryError
-6   the site's history is shorter than, or differs from, the one on the list
+├── UsageError     2   options that cannot be combined, or a file that cannot be read or written
+├── RequestError   3   the file is damaged, signed with a wrong key, or breaks a rule: the site must create another
+├── KeyFileError   4   the steward's key or its password is missing, wrong, or too widely readable
+├── ListError      5   the list of approvals is damaged, or in use
+└── HistoryError   6   the site's history is shorter than, or differs from, the one on the list
 
 Exit code 0 means success, 1 the answer "no" or an unexpected error, 130 interrupted. Messages never
 quote passwords or the content of files.

@@ -58,7 +58,7 @@ def forge_release(place: Path, number: int, field: str) -> None:
 FIELDS = pytest.mark.parametrize(
     ("field", "sentence"),
     [
-        ("figure", r"releases/1.json is not what the first \d+ log entries give"),
+        ("figure", r"releases/1.json does not match the first \d+ log entries"),
         ("board", "releases.json: release 1 is not the board"),
         ("registry", "release 1"),
     ],
@@ -77,7 +77,7 @@ def test_an_invented_release_is_seen_by_everybody_where_nothing_is_hidden(
     publish(home, tmp_path / "board")
     verified = verify(tmp_path / "board", today_day=today_day())
     assert verified.releases.recomputed == (1,)
-    assert verified.releases.sentences == ["Earlier releases computed again from the log: 1."]
+    assert verified.releases.sentences == ["Earlier releases recomputed from the log: 1."]
     for place in (tmp_path / "board", home.directory):
         forge_release(place, 1, field)
     report(home, site, 3)
@@ -180,7 +180,7 @@ def test_releases_of_which_no_figures_are_kept_are_named(home: Home, tmp_path: P
     checked = verify(tmp_path / "board", today_day=today_day()).releases
     assert checked.older == (1, 2, 3)
     assert checked.recomputed == tuple(range(4, SUMMARIES_KEPT + 3))
-    assert "Older releases, listed by digests that nobody checked: 1 to 3." in checked.sentences
+    assert "Older releases, listed by digest only and not checked: 1 to 3." in checked.sentences
 
 
 def test_releases_over_the_life_of_a_federation_are_all_computed_again(pooled: Pooled) -> None:

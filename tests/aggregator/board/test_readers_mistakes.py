@@ -141,7 +141,7 @@ def test_a_root_key_that_came_later_says_so(home: Home, tmp_path: Path) -> None:
     change_registry(home, roots=(*registry.roots, later))
     publish(home, tmp_path / "board")
     with pytest.raises(
-        BoardMismatchError, match="is of registry version 3, and not yet of version 1"
+        BoardMismatchError, match="belongs to registry version 3, but not to version 1"
     ) as caught:
         verify(tmp_path / "board", [later.keyid], today_day=today_day())
     assert "first version" in caught.value.advice
@@ -154,7 +154,7 @@ def test_an_archive_of_another_aggregator_is_the_wrong_file(made: Board, tmp_pat
     advice = refused_as(
         done,
         SettingsError,
-        "is an archive of other.example, and the board is that of board.example",
+        "is an archive of other.example, but the board is of board.example",
     )
     assert "--archive" in advice
 
@@ -183,4 +183,4 @@ def test_the_witnesses_of_a_board_are_named(home: Home, tmp_path: Path) -> None:
     publish(home, tmp_path / "board")
     done = CliRunner().invoke(cli, ["verify", "--board", str(tmp_path / "board")])
     assert done.exit_code == 0, done.exception
-    assert "Cosigned by: no witness (wanted: 1)." in done.output
+    assert "Cosigned by: no witness (required: 1)." in done.output

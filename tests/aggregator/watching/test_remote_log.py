@@ -71,7 +71,7 @@ def send_a_page(request: BaseHTTPRequestHandler) -> None:
     [
         (send_without_end, "answers /v1/log/checkpoint with more than 33554432 bytes"),
         (send_compressed, "answers /v1/log/checkpoint compressed"),
-        (send_a_page, "gives for its checkpoint is none"),
+        (send_a_page, "does not return a valid checkpoint"),
     ],
 )
 def test_an_answer_that_is_no_checkpoint_ends_the_reading(answer: Answer, sentence: str) -> None:

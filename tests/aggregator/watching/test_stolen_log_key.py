@@ -98,7 +98,7 @@ def test_a_mirror_goes_on_from_a_head_that_the_stolen_key_signed_truly(
     assert done.exit_code == 0, done.exception
     assert "continues the checkpoint of 5 entries" in done.output
     assert (
-        "declared stolen since: the registry takes it no more for logs of 4 entries and more"
+        "since been declared stolen: the registry no longer accepts it for logs of 4 or more entries"
         in done.output
     )
 
@@ -202,7 +202,7 @@ def test_a_witness_whose_folder_was_damaged_says_so_and_signs_nothing(
     refused = run_witness(served, key, tmp_path / "state")
     assert isinstance(refused.exception, SettingsError)
     assert name in str(refused.exception)
-    assert "restore it from a back-up" in refused.exception.advice
+    assert "restore it from a backup" in refused.exception.advice
 
 
 def see_registry(served: Served, state: Path, **changes: object) -> None:
