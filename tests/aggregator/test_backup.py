@@ -209,7 +209,7 @@ def test_a_log_that_was_forked_meanwhile_is_told(
     fork = restore_into(tmp_path / "fork", tmp_path / "fork.gz")
     result = run(fork.directory, "resume", "--checkpoint", checkpoint_file(home, tmp_path / "head"))
     assert isinstance(result.exception, RestoredLogError)
-    assert "another tree of 5 entries" in str(result.exception)
+    assert "different trees of 5 entries" in str(result.exception)
 
 
 def test_a_checkpoint_of_another_log_is_refused(home: Home, backup: Path, tmp_path: Path) -> None:

@@ -319,7 +319,7 @@ def test_the_invite_of_an_enrolled_site_is_used_and_stays(home: Home, tmp_path: 
     done(home, "enroll", "--pending", "--fingerprint-checked")
     (line,) = json.loads(done(home, "invites", "--format", "json"))
     assert (line["site"], line["state"]) == (site, "used")
-    assert "enrolled already" in str(failed(home, "invites", "--cancel", site))
+    assert "already enrolled" in str(failed(home, "invites", "--cancel", site))
 
 
 def test_an_invite_given_for_a_request_says_what_to_give(home: Home, tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def test_the_page_shows_figures_rules_change_and_the_exact_bytes(
         assert text in shown
     for text in (
         "Units (range)",
-        "Only the range of the number of units leaves",
+        "The number of units leaves the site only as a range",
         "Before",
         "The gate's reasons",
     ):

@@ -134,7 +134,7 @@ def test_other_content_under_a_known_name_is_refused() -> None:
     )
     with pytest.raises(RegistryError, match="different content"):
         explain_difference(KNOWN, after)
-    with pytest.raises(RegistryError, match="another log"):
+    with pytest.raises(RegistryError, match="a different deployment or log"):
         explain_difference(KNOWN, replace(renewal(KNOWN), log_name="other.example"))
 
 
@@ -146,7 +146,7 @@ def test_a_new_draft_is_written_over_no_key_and_no_signed_draft(
     path = write(tmp_path / "draft", published(KNOWN, ANNA, BORIS), renewal(KNOWN))
     refuse_overwriting(path)
     write_draft(path, add_signature(read_draft(path), ANNA))
-    with pytest.raises(SettingsError, match="have signed"):
+    with pytest.raises(SettingsError, match="already has root signatures"):
         refuse_overwriting(path)
     refuse_overwriting(tmp_path / "new")
 
