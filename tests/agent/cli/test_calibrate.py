@@ -439,7 +439,7 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
         (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code does not belong to this sample"),
         (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: has the same item code as row 2"),
         (f"{HEAD},1,1,1\n".encode(), "row 2: has no item code"),
-        (f"{HEAD}@,,,\n".encode(), "the whole file: holds no grades"),
+        (f"{HEAD}@,,,\n".encode(), "the whole file: contains no grades"),
         (f'{HEAD}"@,1,1,1\n'.encode(), "has invalid quoting"),
         (b"PK\x03\x04 a workbook", "is not CSV but a spreadsheet file; save it as CSV"),
         (b"\x00\xff\xfe\x00" * 50, "row 1: the column item is missing"),
