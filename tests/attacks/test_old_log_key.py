@@ -118,7 +118,7 @@ def test_a_tree_from_before_the_sites_keys_is_none(
     site = AFTER.sites[world.SITE]
     keys = tuple(replace(key, from_index=12) for key in site.keys)
     late = replace(AFTER, sites={**AFTER.sites, world.SITE: replace(site, keys=keys)})
-    with pytest.raises(LogError, match="counts from 11 on"):
+    with pytest.raises(LogError, match="valid only from entry 11 on"):
         carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt", registry=late)
     carry(gate, forge(approved[0], 11, 14), tmp_path / "receipt", registry=late)
 
@@ -194,7 +194,7 @@ def test_a_forged_log_that_is_longer_than_the_true_one_is_found_out_too(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], tmp_path: Path
 ) -> None:
     carry(gate, forge(approved[0], 10, 14), tmp_path / "receipt", registry=BEFORE)
-    with pytest.raises(LogError, match="the log has 3 entries, and 14 by the receipt"):
+    with pytest.raises(LogError, match="the log has 3 entries, but 14 according to the receipt"):
         follow_newest_checkpoint(gate.outbox, BEFORE, aggregator)
 
 

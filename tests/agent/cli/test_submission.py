@@ -96,7 +96,7 @@ def test_without_any_registered_scorecard_the_central_team_is_asked(
     ok(site, registry, "update")
     with pytest.raises(ConfigError, match="no scorecard is registered") as caught:
         ok(site, submission, "prepare", "--suite", SUITE)
-    assert "aggregator's operators" in caught.value.advice
+    assert "central team" in caught.value.advice
 
 
 def test_scores_by_other_rules_are_not_submitted(
