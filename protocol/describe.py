@@ -47,8 +47,8 @@ _RESET_WORDS: Final[Mapping[str, str]] = {
     "stolen_key": "a key was stolen",
 }
 _COMPARE: Final = (
-    "Read the fingerprints to the aggregator's operators, by telephone or face to face. They put the keys in force only "
-    "after comparing them."
+    "Read the fingerprints to the aggregator's operators, by telephone or face to face. They put the keys in force "
+    "only after comparing them."
 )
 
 
