@@ -127,7 +127,7 @@ def test_a_reader_filters_a_published_board_by_links(browser: "Browser", made_up
     page.get_by_role("link", name="Medical Research Assistance").first.click()
     page.wait_for_url("**/by/category-medical-research-assistance.html")
     assert page.locator("table.map thead tr").nth(1).locator("th").all_inner_texts() == ["PubMedQA"]
-    assert "computed again from the 1 benchmark shown" in page.locator(".notice").inner_text()
+    assert "recomputed from the 1 benchmark shown" in page.locator(".notice").inner_text()
     page.get_by_role("link", name="Show everything").click()
     page.wait_for_url("**/index.html")
     page.context.close()

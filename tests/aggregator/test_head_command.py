@@ -34,7 +34,7 @@ def test_no_file_is_overwritten_and_no_unknown_site_answered(
     assert isinstance(unknown.exception, SettingsError)
     assert not out.exists()
     out.write_text("something else")
-    assert "nothing is overwritten" in str(write_head(home, site.id, out).exception)
+    assert "is not overwritten" in str(write_head(home, site.id, out).exception)
     assert out.read_text() == "something else"
     assert "cannot be written" in str(
         write_head(home, site.id, tmp_path / "nowhere" / "head").exception

@@ -60,7 +60,7 @@ def test_imported_results_are_published_beside_and_the_board_verifies(
     assert (out / "board.json").read_bytes() == before, (
         "public results change no figure of the board"
     )
-    assert "They were not verified by this board" in (out / "references/v1.html").read_text()
+    assert "This board has not verified them" in (out / "references/v1.html").read_text()
     verified = run.invoke(cli, ["verify", "--board", str(out)])
     assert verified.exit_code == 0, verified.output
     copy = out / "references/v1.json"
@@ -119,7 +119,7 @@ def test_a_folder_with_several_releases_names_them(tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "releases/v1")
     assert import_release(tmp_path).figures
     shutil.rmtree(tmp_path / "releases/v2")
-    with pytest.raises(SettingsError, match="holds no release of HELM"):
+    with pytest.raises(SettingsError, match="is not a HELM release"):
         import_release(tmp_path)
 
 

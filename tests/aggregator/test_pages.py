@@ -161,7 +161,7 @@ def test_the_first_screen_has_rates_with_intervals_ranges_of_ranks_and_words_for
         assert words in text, words
     assert "not a language model" in text
     assert "withheld" in text
-    assert "Fewer than 3 sites stand behind it that do not publish under their name" in text
+    assert "Fewer than 3 sites that do not publish under their name contribute to it" in text
 
 
 def test_a_pooled_figure_says_since_when_it_stands_and_how_many_sites_wait(files: Files) -> None:
@@ -205,7 +205,7 @@ def test_public_results_stand_beside_and_are_ranked_nowhere(
     assert "GPT-Public" not in files["index.html"].decode()
     page = files["references/v2.0.0.html"].decode()
     assert "GPT-Public" in page
-    assert "They were not verified by this board" in page
+    assert "This board has not verified them" in page
     assert "not verified by us" in page_of(files, "cards/pilot-1/models/example-large")
 
 
@@ -241,7 +241,7 @@ def test_win_rates_under_a_filter_of_columns_are_computed_again_and_say_so(
     assert all(row.win_rate_low is None for row in view.rows)
     pages = BoardPages(small_board(), publish_made_up(small_board(), registry), live=True)
     text = pages.page("index.html", {"category": "medical-research-assistance"}).decode()
-    assert "are computed again from the\n1 benchmark shown, and carry no interval here" in text
+    assert "are recomputed from the\n1 benchmark shown, and carry no interval here" in text
 
 
 def test_a_filter_of_models_hides_rows_and_leaves_rates_as_they_are(registry: Registry) -> None:

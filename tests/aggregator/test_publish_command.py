@@ -26,7 +26,7 @@ def publish(home: Home, board: Path, *words: str) -> str:
 
 def test_a_board_without_auditors_says_that_nobody_vouches(pooled: Home, tmp_path: Path) -> None:
     said = publish(pooled, tmp_path / "board")
-    assert "the registry names none: they are not checked independently" in said
+    assert "the registry names none: these cells are not checked independently" in said
     assert "registry propose" in said
 
 
@@ -36,7 +36,7 @@ def test_signatures_that_a_new_board_loses_are_counted_and_the_next_step_is_name
     board, sealed = tmp_path / "board", tmp_path / "log.archive"
     key, auditor = draw_auditor(tmp_path, "one")
     name_auditors(pooled, [auditor])
-    assert "0 of 1 signatures are there. Run `archive`" in publish(pooled, board)
+    assert "0 of 1 signatures are present. Run `archive`" in publish(pooled, board)
     done("--dir", pooled.directory, "archive", "--out", sealed)
     root = registry_of(pooled).roots[0].keyid
     done("audit", "--board", board, "--archive", sealed, "--key", key, "--root-key", root)

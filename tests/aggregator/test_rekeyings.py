@@ -416,7 +416,7 @@ def test_a_person_who_says_no_puts_nothing_in_force(served: Served, site: TestSi
     before = registry_of(home)
     served.post(site.reset(before), "/v1/requests")
     for answer in ("n\n", "\n"):
-        assert "keeps waiting" in done(home, "rekey", "--pending", fed=answer)
+        assert "remains pending" in done(home, "rekey", "--pending", fed=answer)
     assert registry_of(home) == before
     assert len(waiting(home)) == 1
     done(home, "requests", "--drop", waiting(home)[0])

@@ -74,7 +74,7 @@ def test_an_aggregator_that_serves_is_not_removed(
     before = files_in(directory)
     try:
         refused = failed("--dir", directory, "remove", "--origin", "board.example")
-        assert "another command is working" in str(refused)
+        assert "another command, such as `serve` or `publish`, is using" in str(refused)
         assert files_in(directory) >= before
         assert running.get("/readyz").status_code == 200
     finally:
@@ -117,7 +117,7 @@ def test_a_directory_that_holds_a_foreign_file_stays_whole(directory: Path, fore
     path.parent.mkdir(exist_ok=True)
     path.write_text("years of work")
     before = files_in(directory)
-    assert "is not the aggregator's" in str(
+    assert "is not one of the aggregator's files" in str(
         failed("--dir", directory, "remove", "--origin", "board.example")
     )
     assert files_in(directory) >= before

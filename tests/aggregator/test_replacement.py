@@ -54,7 +54,7 @@ def test_files_of_the_user_in_the_board_are_named_and_never_lost(
     path.parent.mkdir(exist_ok=True)
     path.write_text("years of work")
     before = (tmp_path / "board/board.json").read_bytes()
-    with pytest.raises(SettingsError, match=f"not the board's: {name}"):
+    with pytest.raises(SettingsError, match=f"do not belong to the board: {name}"):
         publish(home, tmp_path / "board")
     assert path.read_text() == "years of work"
     assert (tmp_path / "board/board.json").read_bytes() == before, "the board is as it was"
@@ -82,7 +82,7 @@ def test_folders_of_other_people_beside_the_board_are_left_alone(
     (tmp_path / name / "thesis.txt").write_text("years of work")
     for _ in range(2):
         if name == ".board.publishing":
-            with pytest.raises(SettingsError, match="was not made by this command"):
+            with pytest.raises(SettingsError, match="was not created by this command"):
                 publish(home, tmp_path / "board")
         else:
             publish(home, tmp_path / "board")
@@ -116,7 +116,7 @@ def test_a_publication_that_fails_leaves_the_board_as_it_was(home: Home, tmp_pat
     newer = {path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()}
     assert newer != before
     with pytest.raises(
-        BoardMismatchError, match="published from 5 log entries, the database has 4"
+        BoardMismatchError, match="published from 5 log entries, but the database has 4"
     ) as error:
         publish(older, tmp_path / "board")
     assert "restored backup" in error.value.advice
@@ -149,7 +149,9 @@ def test_a_restored_log_that_went_another_way_is_not_published_over_the_first(
     publish(home, tmp_path / "board")
     report(restored, twin, 2)
     report(restored, twin, 3)
-    with pytest.raises(BoardMismatchError, match="the first 4 entries of the log are not those"):
+    with pytest.raises(
+        BoardMismatchError, match="the first 4 entries of the log differ from those"
+    ):
         publish(restored, tmp_path / "board")
     restored.database.close()
 
@@ -157,7 +159,7 @@ def test_a_restored_log_that_went_another_way_is_not_published_over_the_first(
 def test_the_board_of_another_deployment_is_not_replaced(home: Home, tmp_path: Path) -> None:
     other = new_home(tmp_path / "other")
     publish(other, tmp_path / "board")
-    with pytest.raises(BoardMismatchError, match="holds the board of another log"):
+    with pytest.raises(BoardMismatchError, match="contains the board of another log"):
         publish(home, tmp_path / "board")
     other.database.close()
 

@@ -77,7 +77,7 @@ def test_a_database_of_an_unreleased_version_is_refused_in_one_sentence(tmp_path
         result = CliRunner().invoke(cli, ["--dir", str(directory), *words])
         assert isinstance(result.exception, StoreError)
         assert "made by an unreleased version" in str(result.exception)
-        assert "Start anew" in result.exception.advice
+        assert "Start over" in result.exception.advice
 
 
 def test_a_new_aggregator_is_not_founded_on_an_unreleased_database(
@@ -103,7 +103,7 @@ def test_a_registry_of_an_unreleased_version_is_refused() -> None:
 def test_a_board_of_an_unreleased_version_is_refused_in_one_sentence() -> None:
     with pytest.raises(BoardMismatchError, match="made by an unreleased version") as error:
         verify(UNRELEASED / "board", today_day=today_day())
-    assert error.value.advice.startswith("Start anew")
+    assert error.value.advice.startswith("Start over")
     with pytest.raises(BoardMismatchError, match="made by an unreleased version"):
         verify(UNRELEASED / "board", ["0" * 64], today_day=today_day())
 

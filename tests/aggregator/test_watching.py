@@ -135,7 +135,7 @@ def test_a_checkpoint_of_another_log_is_no_earlier_head_of_this_one(
     other = new_home(tmp_path / "other")
     for note, sentence in (
         (split(served.home, 2, "other.example"), "of other.example, not of board.example"),
-        (split(other, 2), "no version of this log's registry names the key that signed"),
+        (split(other, 2), "no registry version of this log names the key that signed"),
     ):
         (tmp_path / "since").write_text(note)
         refused = check_log(served.url, "--since", str(tmp_path / "since"))

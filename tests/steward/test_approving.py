@@ -47,7 +47,7 @@ def test_approving_again_gives_the_same_bytes(steward: Steward) -> None:
     assert steward.approve(file).code == 0
     again = steward.approve(file, out="again.json")
     assert again.code == 0
-    assert "You approved it before (number 1 of your list)" in again.output
+    assert "You approved it before (number 1 on your list)" in again.output
     assert (steward.folder / "again.json").read_bytes() == (
         steward.folder / "signed.json"
     ).read_bytes()
@@ -80,7 +80,8 @@ def test_the_difference_comes_from_the_stewards_own_list(steward: Steward) -> No
 def test_a_release_that_the_list_never_saw_is_warned_of(steward: Steward) -> None:
     shown = " ".join(steward.show(steward.ask(next_result(cells=chain()[2].cells))).output.split())
     assert (
-        "Your list contains no earlier release of this model and scorecard to compare with." in shown
+        "Your list contains no earlier release of this model and scorecard to compare with."
+        in shown
     )
     assert "Your list does not contain the link before it" in shown
     assert "registered data of ward, notes is not among the statements known here" in shown
@@ -102,9 +103,9 @@ def test_one_draft_is_chosen_by_its_digest(steward: Steward) -> None:
 def test_yes_needs_a_digest_and_root_keys_that_are_known(steward: Steward) -> None:
     file = steward.ask(chain()[0])
     digest = world.digest_of(chain()[0])
-    assert steward.approve(file, "--yes", answer="").refuses(2, "--yes needs --digest")
+    assert steward.approve(file, "--yes", answer="").refuses(2, "--yes requires --digest")
     assert steward.approve(file, "--yes", "--digest", digest, answer="").refuses(
-        2, "--yes needs --root"
+        2, "--yes requires --root"
     )
     root = world.ROOT.public.fingerprint
     assert steward.approve(file, "--yes", "--digest", digest, "--root", root, answer="").code == 0
@@ -166,7 +167,7 @@ def test_a_key_of_nobody_or_of_another_site_signs_nothing(steward: Steward) -> N
 
 def test_an_output_file_that_is_there_is_not_overwritten(steward: Steward) -> None:
     (steward.folder / "signed.json").write_text("something else")
-    assert steward.approve(steward.ask(chain()[0])).refuses(2, "nothing is overwritten")
+    assert steward.approve(steward.ask(chain()[0])).refuses(2, "is not overwritten")
     assert (steward.folder / "signed.json").read_text() == "something else"
     assert not steward.list_path.exists()
 

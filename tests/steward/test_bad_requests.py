@@ -36,7 +36,7 @@ def test_something_else_is_no_request(steward: Steward, content: bytes) -> None:
     path = steward.folder / "file"
     path.write_bytes(content)
     for reply in (steward.show(path), steward.approve(path)):
-        assert reply.refuses(3, "the file does not pass")
+        assert reply.refuses(3, "the file is not valid")
 
 
 def test_a_request_that_is_cut_off_or_changed_is_refused(steward: Steward) -> None:
@@ -50,7 +50,7 @@ def test_a_request_that_is_cut_off_or_changed_is_refused(steward: Steward) -> No
         encoded = encode_base64(part)
         flipped = encode_base64(part[:200] + bytes([part[200] ^ 1]) + part[201:])
         path.write_bytes(data.replace(encoded.encode(), flipped.encode()))
-        assert steward.show(path).refuses(3, "the file does not pass")
+        assert steward.show(path).refuses(3, "the file is not valid")
 
 
 @pytest.mark.parametrize("name", ["request.json", "signed.json"])
@@ -104,9 +104,7 @@ def test_a_draft_that_somebody_else_signed_too_is_refused(steward: Steward) -> N
     form["drafts"][0]["envelope"] = encode_base64(both)
     path = steward.folder / "both"
     path.write_text(json.dumps(form, sort_keys=True, separators=(",", ":")))
-    assert steward.approve(path).refuses(
-        3, "expected only the signature of the site's agent"
-    )
+    assert steward.approve(path).refuses(3, "expected only the signature of the site's agent")
 
 
 def test_a_registry_not_signed_by_the_roots_named_is_refused(steward: Steward) -> None:
@@ -115,7 +113,7 @@ def test_a_registry_not_signed_by_the_roots_named_is_refused(steward: Steward) -
     assert steward.approve(file, "--root", world.ROOT.public.keyid).refuses(3, "under_threshold")
     shown = steward.show(file)
     assert shown.code == 0
-    assert "You have not named the root keys" in shown.output
+    assert "You have not specified root keys" in shown.output
     assert world.STRANGER.public.fingerprint in " ".join(shown.output.split())
     unsigned = hospital.sign_registry(hospital.registry_with(steward.signer), world.STRANGER)
     assert steward.show(steward.ask(chain()[0], name="b", registry_file=unsigned)).refuses(

@@ -40,16 +40,19 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"ledger": ledger(2)}, "ledger of releases is shorter than your list knows it"),
+        (
+            {"ledger": ledger(2)},
+            "ledger of releases is shorter than, or differs from, the one on your list",
+        ),
         ({"ledger": replace(ledger(3), head="ff" * 32)}, "two ledgers of 3 entries"),
         ({"prev": "ff" * 32}, "the link before it differs from the one that you approved"),
         (
             {"seq": 3, "prev": "ff" * 32},
-            "you approved another statement for its place in the chain",
+            "you approved another statement for its position in the chain",
         ),
         (
             {"seq": 2, "prev": "ff" * 32},
-            "you approved another statement for its place in the chain",
+            "you approved another statement for its position in the chain",
         ),
     ],
 )
@@ -67,7 +70,7 @@ def test_a_restored_site_is_refused(
 def test_a_link_before_one_that_was_approved_is_refused(steward: Steward) -> None:
     assert steward.approve(steward.ask(follower())).code == 0
     assert steward.approve(steward.ask(chain()[1], name="b"), out="b.out").refuses(
-        6, "shorter than your list knows"
+        6, "is shorter than, or differs from"
     )
     late = after(chain()[1], ledger=ledger(9))
     assert steward.approve(steward.ask(late, name="c"), out="c.out").refuses(
@@ -78,7 +81,7 @@ def test_a_link_before_one_that_was_approved_is_refused(steward: Steward) -> Non
 def test_an_audit_log_that_lost_events_is_refused(approved: Steward) -> None:
     file = approved.ask(follower(), name="next.json", audit=6)
     assert approved.approve(file, out="next").refuses(
-        6, "audit log is shorter than your list knows it (6 events after 7)"
+        6, "audit log is shorter than on your list (6 events after 7)"
     )
 
 
@@ -240,7 +243,7 @@ def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
         (lambda lines: lines.reverse(), "line 1 does not follow the previous line"),
         (lambda lines: lines.insert(1, lines[0]), "line 2 does not follow the previous line"),
         (lambda lines: lines.append(b"\n"), "line 4 cannot be read"),
-        (lambda lines: lines.append(lines.pop()[:-9]), "line 3 is cut off"),
+        (lambda lines: lines.append(lines.pop()[:-9]), "line 3 is truncated"),
         (
             lambda lines: lines.append(lines.pop().replace(b'"seq":3', b'"seq":4')),
             "line 3 contradicts the statement",

@@ -62,7 +62,7 @@ def test_it_installs_from_a_clone_with_few_packages_and_works_there(tmp_path: Pa
     assert "fingerprint" in made
     steward = Steward(tmp_path)
     request = steward.ask(*chain())
-    assert "what is signed and leaves the site" in run(tool, "show", request, "--list", "list")
+    assert "bytes are signed and leave the site" in run(tool, "show", request, "--list", "list")
     run(tool, "show", request, "--list", "list", "--html", "page.html")
     run(
         tool,

@@ -73,7 +73,7 @@ def test_a_key_is_readable_by_its_owner_alone_and_never_overwritten(
     secret = password_file(steward.folder)
     before = key.read_bytes()
     assert steward.run("key", "new", "--out", key, "--password-file", secret).refuses(
-        2, "nothing is overwritten"
+        2, "is not overwritten"
     )
     assert key.read_bytes() == before
 
@@ -214,6 +214,6 @@ def test_a_p256_key_signs_and_an_rsa_key_does_not() -> None:
 
 def test_a_key_in_a_file_and_on_a_token_do_not_go_together(steward: Steward) -> None:
     file = steward.ask(chain()[0])
-    assert steward.approve(file, "--token", "card").refuses(2, "give your key")
+    assert steward.approve(file, "--token", "card").refuses(2, "specify your key")
     reply = steward.run("approve", file, "--out", "o", "--token", "card", "--key-label", "k")
-    assert reply.refuses(2, "all of --pkcs11-module, --token and --key-label")
+    assert reply.refuses(2, "--pkcs11-module, --token and --key-label must be used together")

@@ -92,19 +92,19 @@ def test_an_enrolment_with_another_persons_key_or_the_agents_is_not_signed(
     steward: Steward,
 ) -> None:
     file = write(steward, enrolment(world.STRANGER))
-    assert sign(steward, file).refuses(4, "not the steward's key that the request names")
+    assert sign(steward, file).refuses(4, "not the steward key that the request names")
     agent_key = hospital.write_plain_key(steward.folder / "agent.key", world.AGENT)
     file = write(steward, enrolment(steward.signer), name="b")
     assert sign(steward, file, key=agent_key).refuses(4, "this is the agent's key")
     own = replace(enrolment(steward.signer), agent_key=steward.signer.public.der)
     assert sign(steward, write(steward, own, steward.signer, name="c")).refuses(
-        3, "names one key twice"
+        3, "names a key twice"
     )
 
 
 def test_an_enrolment_that_the_agent_has_not_signed_is_refused(steward: Steward) -> None:
     file = write(steward, enrolment(steward.signer), world.STRANGER)
-    assert sign(steward, file).refuses(3, "signed by a key that it does not name")
+    assert sign(steward, file).refuses(3, "signed with a key that it does not name")
     request = enrolment(steward.signer)
     data = envelope.sign(build_statement(request), [world.AGENT])
     other = envelope.sign(
@@ -174,7 +174,7 @@ def test_a_rotation_that_came_to_nothing_does_not_lock_the_site_out(steward: Ste
     follower = hospital.next_result(cells={**chain()[2].cells, "ward/exact_match": 760})
     shown = steward.show(steward.ask(follower, name="next"))
     assert shown.code == 0, shown.errors
-    assert "You signed a request about keys for this place" in " ".join(shown.output.split())
+    assert "You signed a request about keys for this position" in " ".join(shown.output.split())
 
 
 def test_the_new_agents_key_does_not_sign_as_steward(steward: Steward) -> None:

@@ -92,11 +92,11 @@ def test_an_ed25519_key_on_the_token_signs(token: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "label", "pin", "words"),
     [
-        ("nobody", "p256", PIN, "no such token"),
-        (TOKEN, "other", PIN, "no key pair of this label"),
-        (TOKEN, "p256", "000000", "the token does not open"),
+        ("nobody", "p256", PIN, "the token was not found"),
+        (TOKEN, "other", PIN, "no key pair with this label"),
+        (TOKEN, "p256", "000000", "the token cannot be opened"),
         (TOKEN, "p384", PIN, "neither an Ed25519 nor a P-256 key"),
-        (TOKEN, "rsa", PIN, "no key pair of this label"),
+        (TOKEN, "rsa", PIN, "no key pair with this label"),
     ],
 )
 def test_a_wrong_token_label_pin_or_kind_of_key_signs_nothing(
@@ -110,7 +110,7 @@ def test_a_wrong_token_label_pin_or_kind_of_key_signs_nothing(
 def test_a_library_that_is_none_is_named(token: Path, tmp_path: Path) -> None:
     (tmp_path / "module.so").write_bytes(b"not a library")
     with (
-        pytest.raises(KeyFileError, match="no such token"),
+        pytest.raises(KeyFileError, match="the token was not found"),
         open_card(tmp_path / "module.so", TOKEN, "p256", PIN),
     ):
         pass

@@ -59,7 +59,7 @@ FIELDS = pytest.mark.parametrize(
     ("field", "sentence"),
     [
         ("figure", r"releases/1.json does not match the first \d+ log entries"),
-        ("board", "releases.json: release 1 is not the board"),
+        ("board", "releases.json: release 1 does not match the board"),
         ("registry", "release 1"),
     ],
 )
@@ -136,7 +136,7 @@ def test_an_auditor_computes_earlier_releases_again_and_the_public_says_what_it_
         (2,),
         (),
     )
-    assert "whose figures rest on auditors: 2." in public.releases.sentences[1]
+    assert "whose figures rely on auditors: 2." in public.releases.sentences[1]
     assert pooled.audit().releases.recomputed == (1, 2)
 
 

@@ -144,7 +144,7 @@ def test_a_root_key_that_came_later_says_so(home: Home, tmp_path: Path) -> None:
         BoardMismatchError, match="belongs to registry version 3, but not to version 1"
     ) as caught:
         verify(tmp_path / "board", [later.keyid], today_day=today_day())
-    assert "first version" in caught.value.advice
+    assert "root keys of version 1" in caught.value.advice
 
 
 def test_an_archive_of_another_aggregator_is_the_wrong_file(made: Board, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_draft_on_an_invented_base_is_not_signed_by_a_root_that_has_signed_bef
     base = published(KNOWN, ANNA, BORIS)
     first = sign_draft(write(tmp_path / "first", base, renewal(KNOWN)), annas_key)
     assert first.returncode == 0, first.stderr
-    assert "Compare with the other roots" in first.stdout
+    assert "Compare with the other root key holders" in first.stdout
     assert all(key.fingerprint in first.stdout for key in KNOWN.roots)
 
     invented = replace(KNOWN, version=6, roots=(*KNOWN.roots, EVIL.public), threshold=1)
@@ -74,7 +74,7 @@ def test_a_draft_on_an_invented_base_is_not_signed_by_a_root_that_has_signed_bef
 
     again = sign_draft(write(tmp_path / "again", base, renewal(KNOWN)), annas_key)
     assert again.returncode == 0, again.stderr
-    assert "Compare with the other roots" not in again.stdout
+    assert "Compare with the other root key holders" not in again.stdout
 
 
 def test_a_draft_on_an_older_version_than_the_key_knows_is_not_signed(

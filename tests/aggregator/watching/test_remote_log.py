@@ -69,8 +69,8 @@ def send_a_page(request: BaseHTTPRequestHandler) -> None:
 @pytest.mark.parametrize(
     ("answer", "sentence"),
     [
-        (send_without_end, "answers /v1/log/checkpoint with more than 33554432 bytes"),
-        (send_compressed, "answers /v1/log/checkpoint compressed"),
+        (send_without_end, "answered /v1/log/checkpoint with more than 33554432 bytes"),
+        (send_compressed, "answered /v1/log/checkpoint with compression"),
         (send_a_page, "does not return a valid checkpoint"),
     ],
 )
@@ -112,7 +112,7 @@ def answer_with_registry(home: Home, version: int, requests: list[str]) -> Answe
 
 def test_a_registry_that_claims_endless_versions_is_not_fetched(home: Home) -> None:
     requests: list[str] = []
-    sentence = "claims version 2147483647; at most 100000 are read"
+    sentence = "claims version 2147483647, but at most 100000 versions are read"
     endless = answer_with_registry(home, 2**31 - 1, requests)
     with (
         answering(endless) as url,

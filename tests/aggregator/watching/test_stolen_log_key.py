@@ -76,7 +76,7 @@ def test_a_board_that_the_thief_put_in_place_is_not_published_over(
     take_back(home, 4)
     (tmp_path / "board/log/checkpoint").write_text(forged)
     with pytest.raises(
-        BoardMismatchError, match=r"declared stolen since: .* logs of 4 entries and more"
+        BoardMismatchError, match=r"since been declared stolen: .* logs of 4 or more entries"
     ) as caught:
         publish(home, tmp_path / "board")
     assert "keep a copy" in caught.value.advice
@@ -114,7 +114,7 @@ def test_a_mirror_keeps_a_false_head_of_the_stolen_key_as_evidence(
     publish(home, tmp_path / "board")
     refused = check_since(tmp_path / "board", tmp_path / "seen")
     assert isinstance(refused.exception, BoardMismatchError)
-    assert "declared stolen since" in str(refused.exception)
+    assert "since been declared stolen" in str(refused.exception)
     assert "hold the root keys" in refused.exception.advice
     (beside,) = tmp_path.glob("seen.contradicted-by-*")
     assert beside.read_bytes() == (tmp_path / "board/log/checkpoint").read_bytes()
@@ -156,7 +156,7 @@ def test_a_witness_goes_on_from_a_head_that_the_stolen_key_signed_truly(
         done = run_witness(served, key, tmp_path / "state")
         assert done.exit_code == 0, done.exception
         assert f"at {size} entries" in done.output
-        assert ("declared stolen since" in done.output) == (size == 5)
+        assert ("since been declared stolen" in done.output) == (size == 5)
         report(served.home, site, size)
 
 
@@ -173,7 +173,7 @@ def test_a_witness_keeps_a_false_head_of_the_stolen_key_as_evidence(
     for _ in range(2):
         refused = run_witness(served, key, tmp_path / "state")
         assert isinstance(refused.exception, BoardMismatchError)
-        assert "declared stolen since" in str(refused.exception)
+        assert "since been declared stolen" in str(refused.exception)
         assert "hold the root keys" in refused.exception.advice
         (beside,) = (tmp_path / "state").glob("checkpoint.contradicted-by-*")
         assert beside.read_text() == newest
@@ -221,7 +221,7 @@ def test_a_witness_with_the_folder_of_another_log_says_so(
     see_registry(served, tmp_path / "state", deployment="other.example")
     refused = run_witness(served, key, tmp_path / "state")
     assert isinstance(refused.exception, SettingsError)
-    assert "folder for other.example, and the log is that of board.example" in str(
+    assert "folder for other.example, but the log is that of board.example" in str(
         refused.exception
     )
 
