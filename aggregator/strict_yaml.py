@@ -165,7 +165,7 @@ def _value(node: yaml.Node, place: Place, lines: dict[Place, int]) -> object:
         key = key_node.value
         if key in pairs:
             named = f"the key {key!r}" if _LIKE_A_KEY.fullmatch(key) else "a key"
-            raise _refused(f"{named} is duplicated", key_node)
+            raise _refused(f"{named} is given twice", key_node)
         pairs[key] = _value(value_node, (*place, key), lines)
     return pairs
 

@@ -151,7 +151,7 @@ def needed_schema() -> str:
 def _refuse_unreleased(schema: str | None) -> None:
     if schema == UNRELEASED_SCHEMA:
         raise StoreError(
-            "the database was created by an unreleased version of intramural, which later versions cannot read",
+            "the database was made by an unreleased version of intramural, which later versions cannot read",
             "Start over: run `intramural-aggregator init` in another directory, with another database.",
         )
 

@@ -82,7 +82,7 @@ def test_an_import_is_taken_out_again(home: Home, site: TestSite, tmp_path: Path
         )
     assert run.invoke(cli, [*base, "publish", "--out", str(out)]).exit_code == 0
     done = run.invoke(cli, [*base, "import", "helm-release", "--remove", "v1"])
-    assert (done.exit_code, "Took out v1" in done.output) == (0, True)
+    assert (done.exit_code, "Removed v1" in done.output) == (0, True)
     assert run.invoke(cli, [*base, "publish", "--out", str(out)]).exit_code == 0
     assert {path.name for path in (out / "references").iterdir()} == {"v2.json", "v2.html"}
     assert run.invoke(cli, ["verify", "--board", str(out)]).exit_code == 0

@@ -72,5 +72,5 @@ def test_a_release_and_public_results_appear_without_a_new_entry(
     assert b"has not been published yet" not in after
     assert first_tag != second_tag
     page, _ = board.page("references/v1.html", {})
-    assert b"They were not verified by this board" in page
+    assert b"This board has not verified them" in page
     board.close()

@@ -241,7 +241,7 @@ def test_win_rates_under_a_filter_of_columns_are_computed_again_and_say_so(
     assert all(row.win_rate_low is None for row in view.rows)
     pages = BoardPages(small_board(), publish_made_up(small_board(), registry), live=True)
     text = pages.page("index.html", {"category": "medical-research-assistance"}).decode()
-    assert "are recomputed from the\n1 benchmark shown, and carry no interval here" in text
+    assert "are recomputed from the 1 benchmark shown, without intervals" in text
 
 
 def test_a_filter_of_models_hides_rows_and_leaves_rates_as_they_are(registry: Registry) -> None:
@@ -374,7 +374,7 @@ def test_a_changed_list_of_releases_or_summary_is_seen(files: Files) -> None:
         with pytest.raises(BoardMismatchError, match="missing"):
             parse_releases({other: content for other, content in kept.items() if other != name})
     reformatted = kept["releases.json"].replace(b"\n", b"", 1)
-    with pytest.raises(BoardMismatchError, match="one form"):
+    with pytest.raises(BoardMismatchError, match="canonical form"):
         parse_releases({**kept, "releases.json": reformatted})
 
 

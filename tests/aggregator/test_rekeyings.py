@@ -240,7 +240,7 @@ def test_a_rotation_whose_place_was_taken_meanwhile_is_no_fork(
     answer = served.post(request, "/v1/requests")
     assert (answer.status_code, code(answer)) == (409, "fork")
     assert not frozen(home, site)
-    assert "no longer fits" in done(home, "requests")
+    assert "no longer matches the log" in done(home, "requests")
     assert done(home, "rekey", "--pending") == "No request is waiting.\n"
 
 
@@ -472,7 +472,7 @@ def test_a_request_that_went_stale_while_a_person_looked_is_not_put_in_force(
     submit(home, site, site.result(registry_of(home), scores(1)))
     before, size = registry_of(home), log_size(home)
     with (
-        pytest.raises(EnrolmentError, match="no longer fits"),
+        pytest.raises(EnrolmentError, match="no longer matches the log"),
         home.database.writing() as connection,
     ):
         change_now(connection, home, Changes(rekeyings=[asked]), today_day=20_000)

@@ -87,7 +87,7 @@ def test_a_list_of_models_that_two_readers_may_read_differently_is_refused(
         ("a: &x 1\n", "line 1: anchors"),
         ("a: *x\n", "line 1: anchors"),
         ("a: 1\n? [b]\n: 2\n", "line 2: a key is not text"),
-        ("[" * 1000, "line 1: nested more than 20 deep"),
+        ("[" * 1000, "line 1: nested more than 20 levels deep"),
         ("a: 1\nb: \x01\n", "line 2: a character"),
         (b"a: 1\nb: \xff\n", "line 2 is not UTF-8"),
         ("#" * (MAX_BYTES + 1), "larger than"),

@@ -245,7 +245,7 @@ def reformat_audited(board: Path) -> None:
 @pytest.mark.parametrize(
     ("tamper", "sentence"),
     [
-        (change_value, "board.json differs from what the log says"),
+        (change_value, "board.json differs from the recomputed file"),
         (change_page, "index.html differs"),
         (change_csv, "board.csv differs"),
         (remove_last_entry, "does not contain 16 lines"),
@@ -274,7 +274,7 @@ def reformat_audited(board: Path) -> None:
         (audit_by_nobody, "is not an audit"),
         (remove_audited, "audited.json is missing"),
         (change_audited_size, "audited.json was computed from 15 log entries, but the log has 16"),
-        (reformat_audited, "audited.json is not in its form"),
+        (reformat_audited, "audited.json is malformed"),
     ],
 )
 def test_tampering_is_seen_and_named(

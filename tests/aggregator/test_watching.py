@@ -76,7 +76,7 @@ def test_a_witness_cosigns_what_continues_and_its_line_is_served_and_published(
     publish(served.home, tmp_path / "board")
     assert (tmp_path / "board/log/checkpoint").read_text() == note
     checked = check_log(str(tmp_path / "board"))
-    assert "Cosigned by: witness.example (wanted: 1)" in checked.output
+    assert "Cosigned by: witness.example (required: 1)" in checked.output
     report(served.home, site, 3)
     assert len(served.get("/v1/log/checkpoint").text.splitlines()) == 5, (
         "the next checkpoint has none yet"

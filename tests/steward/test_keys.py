@@ -216,4 +216,4 @@ def test_a_key_in_a_file_and_on_a_token_do_not_go_together(steward: Steward) -> 
     file = steward.ask(chain()[0])
     assert steward.approve(file, "--token", "card").refuses(2, "specify your key")
     reply = steward.run("approve", file, "--out", "o", "--token", "card", "--key-label", "k")
-    assert reply.refuses(2, "--pkcs11-module, --token and --key-label must be used together")
+    assert reply.refuses(2, "or with --pkcs11-module, --token and --key-label")

@@ -79,7 +79,7 @@ def test_a_board_that_the_thief_put_in_place_is_not_published_over(
         BoardMismatchError, match=r"since been declared stolen: .* logs of 4 or more entries"
     ) as caught:
         publish(home, tmp_path / "board")
-    assert "keep a copy" in caught.value.advice
+    assert "Keep a copy" in caught.value.advice
     assert (tmp_path / "board/log/checkpoint").read_text() == forged
 
 
