@@ -308,7 +308,7 @@ def locate_frozen(
 def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> NewerData:
     """Return the difference between the current data and a version.
 
-    No file is read if all of them still have the size and modification time they had when copied.
+    No file is read if all of them still have the name, size and modification time they had when copied.
     """
     try:
         if _has_same_stamps(benchmark, site_data, version):
@@ -354,14 +354,16 @@ def _digest_dataset(files: Mapping[str, str], examples: str) -> str:
 
 
 def _has_same_stamps(benchmark: Benchmark, site_data: Path, version: FrozenVersion) -> bool:
-    """Return whether the data's files have the sizes and modification times of the copied files."""
+    """Return whether the data's files have the names, sizes and modification times of the copied files."""
     if version.examples:
         return False  # the file of solved examples is not in the data folder
     if benchmark.dataset_file is not None:
-        paths = [benchmark.dataset_file]
+        paths = {benchmark.dataset_file.name: benchmark.dataset_file}
     else:
-        paths = list_data_files(site_data / benchmark.id)
-    return sorted(map(read_stamp, paths)) == sorted(version.stamps.values())
+        folder = site_data / benchmark.id
+        paths = {path.relative_to(folder).as_posix(): path for path in list_data_files(folder)}
+    # Compare by name, because swapping or renaming files keeps all sizes and times.
+    return {name: read_stamp(path) for name, path in paths.items()} == version.stamps
 
 
 def _locate_examples(version: FrozenVersion) -> HashedFile | None:

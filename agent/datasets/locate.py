@@ -126,8 +126,9 @@ def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str
     if len(paths) == 1 and reads_one_name:
         return _locate_single_file(benchmark, check_inside(folder, paths[0]), arguments)
     names = ", ".join(entry.file.name for entry in entries)
+    found = "1 file" if len(paths) == 1 else f"{len(paths)} files"
     raise BenchmarkError(
-        f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {len(paths)} files"
+        f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {found}"
     )
 
 

@@ -76,11 +76,13 @@ class Catalogue:
         """Return whether the list confirms the name of the model."""
         if not self.listed:
             return Feature("ignored", "lists no models, so the name of the model cannot be checked")
+        count = len(self.names)
         if model in self.names:
-            return Feature("honoured", f"lists the model, one of {len(self.names)}")
+            others = f"one of {count}" if count > 1 else "and no other"
+            return Feature("honoured", f"lists the model, {others}")
+        listed = f"{count} models" if count > 1 else "1 model"
         return Feature(
-            "ignored",
-            f"lists {len(self.names)} models, but not the requested one, although it serves it",
+            "ignored", f"lists {listed}, but not the requested one, although it serves it"
         )
 
     def offer(self) -> str:

@@ -94,7 +94,8 @@ def _read_rows(
             if len(values) == width:
                 yield Row(where, dict(zip(header, values, strict=True)))
             else:
-                problems.add(where, f"has {len(values)} fields, but the header has {width}")
+                fields = "1 field" if len(values) == 1 else f"{len(values)} fields"
+                problems.add(where, f"has {fields}, but the header has {width}")
         line = reader.line_num + 1  # a cell may span several lines
 
 

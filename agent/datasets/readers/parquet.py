@@ -1,10 +1,10 @@
-"""Read Parquet and Feather files in batches, with every cell formatted as text."""
+"""Read Parquet and Feather files and Arrow streams in batches, with every cell formatted as text."""
 
 import datetime
 import decimal
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -37,11 +37,12 @@ def load_parquet(files: Files) -> Iterator[tuple[Table, Problems]]:
         with files.open_binary(name) as file:
             # Without a buffer size, pyarrow would load a whole row group, which is often the whole file.
             open_file = partial(parquet.ParquetFile, pre_buffer=False, buffer_size=_BUFFER)
-            reader = open_reader(open_file, file, problems, "Parquet")
+            reader = open_reader(open_file, file, problems, "a Parquet file")
             batches = reader.iter_batches(
                 batch_size=_choose_batch_size(reader.metadata, problems), use_threads=False
             )
-            yield _make_table(reader.schema_arrow.names, batches, problems, "Parquet"), problems
+            columns = list_columns(reader.schema_arrow, problems)
+            yield _make_table(columns, batches, problems, "Parquet file"), problems
 
 
 def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -57,9 +58,28 @@ def load_feather(files: Files) -> Iterator[tuple[Table, Problems]]:
     for name in files.names:
         problems = files.problems(name)
         with files.open_binary(name) as file:
-            reader = open_reader(ipc.open_file, file, problems, "Feather")
+            reader = open_reader(ipc.open_file, file, problems, "a Feather file")
             batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
-            yield _make_table(reader.schema.names, batches, problems, "Feather"), problems
+            columns = list_columns(reader.schema, problems)
+            yield _make_table(columns, _check_batches(batches), problems, "Feather file"), problems
+
+
+def load_arrow_stream(files: Files) -> Iterator[tuple[Table, Problems]]:
+    """Read each file as an Arrow stream, the format in which Hugging Face's `datasets` saves a table.
+
+    Raises:
+        BenchmarkError: pyarrow is not installed, or a file is not an Arrow stream.
+    """
+    try:
+        from pyarrow import ipc
+    except ImportError:
+        raise explain_missing_pyarrow() from None
+    for name in files.names:
+        problems = files.problems(name)
+        with files.open_binary(name) as file:
+            reader = open_reader(ipc.open_stream, file, problems, "an Arrow stream")
+            columns = list_columns(reader.schema, problems)
+            yield _make_table(columns, _check_batches(reader), problems, "Arrow stream"), problems
 
 
 def format_typed_value(value: object) -> str:
@@ -94,21 +114,40 @@ def format_typed_value(value: object) -> str:
 def explain_missing_pyarrow() -> BenchmarkError:
     """Return the error for a missing installation of pyarrow."""
     return BenchmarkError(
-        "Parquet and Feather files need pyarrow, which is not installed",
+        "Parquet, Feather and Arrow files need pyarrow, which is not installed",
         "Install it with: pip install 'intramural[parquet]'",
     )
 
 
 def open_reader(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
-    """Open a file with one of pyarrow's readers.
+    """Open a file with one of pyarrow's readers; `kind` names the expected kind, such as "a Parquet file".
 
     Raises:
         BenchmarkError: the file is of another kind.
     """
     try:
         return open_file(file)
-    except (ValueError, OSError):  # base classes of pyarrow's errors
-        raise problems.stop("the whole file", f"is not a {kind} file") from None
+    except list_arrow_errors():
+        raise problems.stop("the whole file", f"is not {kind}") from None
+
+
+def list_columns(schema: Any, problems: Problems) -> list[str]:
+    """Return the names of all columns.
+
+    Raises:
+        BenchmarkError: a name is not UTF-8.
+    """
+    try:
+        return list(schema.names)
+    except UnicodeDecodeError:
+        raise problems.stop("the schema", "contains a column name that is not UTF-8") from None
+
+
+def list_arrow_errors() -> tuple[type[Exception], ...]:
+    """Return the errors that pyarrow raises for damaged or unsupported data, and for values out of Python's range."""
+    from pyarrow import ArrowException
+
+    return (ArrowException, ValueError, OSError, MemoryError, OverflowError, LookupError)
 
 
 def _make_table(columns: list[str], batches: Iterator[Any], problems: Problems, kind: str) -> Table:
@@ -126,25 +165,19 @@ def _read_rows(
             portion = next(portions, None)
         except _CellsError as why:
             raise problems.stop(f"after row {number}", str(why)) from None
-        except (ValueError, OSError, MemoryError):
-            raise problems.stop(f"after row {number}", f"the {kind} file is damaged") from None
+        except list_arrow_errors():
+            raise problems.stop(f"after row {number}", f"the {kind} is damaged") from None
         if portion is None:
             return
         for values in portion:
             number += 1
             where = f"row {number}"
             try:
-                cells = {
-                    name: format_typed_value(value)
-                    for name, value in zip(columns, values, strict=True)
-                }
-            except (UnicodeDecodeError, TypeError, RecursionError):
-                problems.add(
-                    where,
-                    "a cell contains a duration, or bytes that are not UTF-8; make it a column of text",
-                )
+                cells = [_format_cell(value, column) for column, value in enumerate(values, 1)]
+            except _CellsError as why:
+                problems.add(where, str(why))
                 continue
-            yield Row(where, cells)
+            yield Row(where, dict(zip(columns, cells, strict=True)))
 
 
 def _split_batches(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:
@@ -160,6 +193,46 @@ class _CellsError(Exception):
     """A column contains a value that cannot become a cell; the message names the column by number."""
 
 
+def _check_batches(batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the batches of an Arrow file after a check; a Parquet file is checked while it is decoded."""
+    for batch in batches:
+        for number, column in enumerate(batch.columns, 1):
+            _check_structure(column, number)
+        yield batch
+
+
+def _check_structure(column: Any, number: int) -> None:
+    """Refuse a column whose texts or lists lie outside its own data, because reading them can crash the process.
+
+    Raises:
+        _CellsError: the column is damaged.
+    """
+    from pyarrow import ArrowException, binary, large_binary, types
+
+    kind = column.type
+    # Texts are checked as bytes: those that are not UTF-8 are found later, with a more exact row.
+    if types.is_string(column.type):
+        column = column.view(binary())
+    elif types.is_large_string(column.type):
+        column = column.view(large_binary())
+    try:
+        column.validate(full=True)
+    except ArrowException:
+        raise _CellsError(
+            f"column {number} ({kind}): is damaged, or contains text that is not UTF-8"
+        ) from None
+
+
+def _format_cell(value: object, number: int) -> str:
+    try:
+        return format_typed_value(value)
+    except (TypeError, UnicodeDecodeError, RecursionError):
+        raise _CellsError(
+            f"column {number}: a cell contains a duration or another value that has no single text form, or bytes that "
+            "are not UTF-8; make it a column of text"
+        ) from None
+
+
 def _list_values(column: Any, number: int) -> list[object]:
     if _measure_longest(column) > MAX_LENGTH:
         raise _CellsError(f"column {number}: a cell is longer than {MAX_LENGTH} bytes")
@@ -167,7 +240,7 @@ def _list_values(column: Any, number: int) -> list[object]:
         values: list[object] = _convert_to_microseconds(column).to_pylist()
     except UnicodeDecodeError:
         raise _CellsError(f"column {number}: a cell contains bytes that are not UTF-8") from None
-    except (ValueError, OverflowError, LookupError):
+    except list_arrow_errors():
         raise _CellsError(
             f"column {number} ({column.type}): contains a value that cannot be written as text: a date before the year "
             "1 or after 9999, a time finer than microseconds or an unknown time zone; make it a column of text"

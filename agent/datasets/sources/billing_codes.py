@@ -1,6 +1,7 @@
 """MIMIC-IV discharge summaries with the billed ICD-10 codes: a Feather file with a list of codes in each row."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -8,6 +9,9 @@ from agent.datasets.identity import ADDED, Identity
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.parquet import load_feather
 from agent.datasets.readers.table import Problems, Row, Table
+
+# A code that JSON would read as a number, such as 3E03317.
+_CODE_LIKE_A_NUMBER = re.compile(r"\d+E\d+")
 
 
 def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
@@ -34,10 +38,15 @@ def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> I
 
 
 def _parse_codes(cell: str) -> list[str] | None:
+    """Return the codes of a JSON list, or a single code that is not in a list; return None for anything else."""
+    if _CODE_LIKE_A_NUMBER.fullmatch(cell.strip()):
+        return [cell.strip()]
     try:
         value = json.loads(cell)
     except json.JSONDecodeError:
-        return [cell.strip()]  # a single code that is not in a list
+        return [cell.strip()]
+    except (ValueError, RecursionError):
+        return None  # a number of thousands of digits, or lists nested too deeply
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         return None
     return value

@@ -172,9 +172,9 @@ def _join_rows(
             }
             yield Row(f"{row.where}, {section.column}", cells)
     if open_targets:
-        problems.add(
-            "the whole file", f"has no text for {len(open_targets)} admissions of {_TARGET}"
-        )
+        count = len(open_targets)
+        admissions = "1 admission" if count == 1 else f"{count} admissions"
+        problems.add("the whole file", f"has no text for {admissions} of {_TARGET}")
 
 
 def _read_targets(files: Files, name: str) -> dict[str, Mapping[str, str]]:

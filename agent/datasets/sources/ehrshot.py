@@ -12,7 +12,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from agent.datasets.readers.files import Files
-from agent.datasets.readers.parquet import explain_missing_pyarrow, open_reader
+from agent.datasets.readers.parquet import (
+    explain_missing_pyarrow,
+    list_arrow_errors,
+    list_columns,
+    open_reader,
+)
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.sampling import sample
 from agent.errors import BenchmarkError
@@ -22,6 +27,9 @@ _DATA, _SPLITS = "data/data.parquet", "metadata/subject_splits.parquet"
 _EVERY_SPLIT = "all"
 _SAMPLE_SEED = 1  # as in MedHELM, which uses pandas.DataFrame.sample
 _BATCH = 65_536  # rows
+# The moments that `datetime` can hold, in microseconds since 1970: the years 1 to 9999.
+_FIRST_TIME = (datetime.min - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+_LAST_TIME = (datetime.max - datetime(1970, 1, 1)) // timedelta(microseconds=1)
 _NO_EVENTS = "(no events before the prediction time)"
 
 
@@ -118,6 +126,8 @@ def _read_labels(
             problems.add(
                 f"row {number}", "expected a subject_id, a prediction_time and a boolean_value"
             )
+        elif not _FIRST_TIME <= time <= _LAST_TIME:
+            problems.add(f"row {number}", "expected a prediction_time in the years 1 to 9999")
         elif subjects is None or subject in subjects:
             labels.append(_Label(number, subject, time, "yes" if value else "no"))
     return labels
@@ -198,39 +208,75 @@ def _read_values(
     except ImportError:
         raise explain_missing_pyarrow() from None
     with files.open_binary(name) as file:
-        reader = open_reader(parquet.ParquetFile, file, problems, "Parquet")
+        reader = open_reader(parquet.ParquetFile, file, problems, "a Parquet file")
+        present = list_columns(reader.schema_arrow, problems)
         for column in columns:
-            if column not in reader.schema_arrow.names:
+            if column not in present:
                 raise problems.stop("columns", f"{column!r} is missing")
         first_row = 1
         for index in range(reader.num_row_groups):
-            group = reader.metadata.row_group(index)
-            if subjects is None or _may_hold(group, subjects):
-                row = first_row
-                for batch in reader.iter_batches(_BATCH, row_groups=[index], columns=list(columns)):
-                    yield from _list_values(batch, row, columns, problems, subjects)
-                    row += batch.num_rows
-            first_row += group.num_rows
+            where = f"row group {index + 1}"
+            row = first_row
+            for batch in _read_batches(reader, index, columns, problems, subjects):
+                yield from _list_values(batch, row, columns, where, problems, subjects)
+                row += batch.num_rows
+            first_row += reader.metadata.row_group(index).num_rows
+
+
+def _read_batches(
+    reader: Any,
+    index: int,
+    columns: tuple[str, ...],
+    problems: Problems,
+    subjects: Collection[int] | None,
+) -> Iterator[Any]:
+    """Yield the batches of a row group, or none if it cannot contain any of `subjects`.
+
+    Raises:
+        BenchmarkError: the row group is damaged.
+    """
+    try:
+        if subjects is None or _may_hold(reader.metadata.row_group(index), subjects):
+            yield from reader.iter_batches(_BATCH, row_groups=[index], columns=list(columns))
+    except list_arrow_errors():
+        raise problems.stop(f"row group {index + 1}", "the Parquet file is damaged") from None
 
 
 def _list_values(
     batch: Any,
     first_row: int,
     columns: tuple[str, ...],
+    where: str,
     problems: Problems,
     subjects: Collection[int] | None,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield (row number, value, ...) for the rows in a batch that belong to `subjects`."""
+    """Yield (row number, value, ...) for the rows in a batch that belong to `subjects`.
+
+    Raises:
+        BenchmarkError: a column contains a value that cannot be read; `where` names the row group.
+    """
     offsets: Sequence[int] = range(batch.num_rows)
     if subjects is not None:
-        batch, offsets = _select_subjects(batch, subjects, problems)
+        batch, offsets = _select_subjects(batch, subjects, where, problems)
     numbers = [first_row + offset for offset in offsets]
-    values = [_convert_moments(batch.column(column)).to_pylist() for column in columns]
+    values = [_list_column(batch, column, where, problems) for column in columns]
     return zip(numbers, *values, strict=True)
 
 
+def _list_column(batch: Any, column: str, where: str, problems: Problems) -> list[Any]:
+    try:
+        values: list[Any] = _convert_moments(batch.column(column)).to_pylist()
+    except list_arrow_errors():
+        raise problems.stop(
+            where,
+            f"{column!r} contains a value that cannot be read, such as text that is not UTF-8, or a time out of range; "
+            "expected the types of MEDS",
+        ) from None
+    return values
+
+
 def _select_subjects(
-    batch: Any, subjects: Collection[int], problems: Problems
+    batch: Any, subjects: Collection[int], where: str, problems: Problems
 ) -> tuple[Any, Sequence[int]]:
     """Return the rows of `subjects` and their positions in the batch."""
     import pyarrow
@@ -239,7 +285,14 @@ def _select_subjects(
     ids = batch.column("subject_id")
     if not pyarrow.types.is_integer(ids.type):
         raise problems.stop("columns", "'subject_id' is not a column of integers")
-    is_selected = compute.is_in(ids, value_set=pyarrow.array(sorted(subjects)).cast(ids.type))
+    try:
+        selected = pyarrow.array(sorted(subjects), ids.type)
+    except list_arrow_errors():
+        raise problems.stop(
+            where,
+            f"'subject_id' is a column of {ids.type}, which cannot hold every subject_id of the labels; expected int64",
+        ) from None
+    is_selected = compute.is_in(ids, value_set=selected)
     return batch.filter(is_selected), compute.indices_nonzero(is_selected).to_pylist()
 
 
@@ -256,11 +309,18 @@ def _may_hold(group: Any, subjects: Collection[int]) -> bool:
 
 
 def _convert_moments(column: Any) -> Any:
-    """Convert a column of timestamps to microseconds since 1970; return other columns unchanged."""
+    """Convert a column of timestamps to microseconds since 1970; return other columns unchanged.
+
+    Raises:
+        ValueError: a time is out of range.
+    """
     import pyarrow
+    from pyarrow import compute
 
     if pyarrow.types.is_timestamp(column.type):
-        return column.cast(pyarrow.timestamp("us"), safe=False).cast("int64")
+        # Nanoseconds are cut off, but a time that is out of range must not wrap around to another.
+        options = compute.CastOptions(pyarrow.timestamp("us"), allow_time_truncate=True)
+        return column.cast(options=options).cast("int64")
     return column
 
 

@@ -29,11 +29,15 @@ def _read_exams(exams: dict[str, object], problems: Problems) -> Iterator[Row]:
         if not isinstance(exam, dict) or not isinstance(exam.get("data"), list):
             problems.add(f"exam {exam_number}", "expected an object with the list `data`")
             continue
-        if exam.get("year") not in _TEST_YEARS:
+        year = _parse_year(exam.get("year"))
+        if year is None:
+            problems.add(f"exam {exam_number}", "expected `year` to be a year of four digits")
+            continue
+        if year not in _TEST_YEARS:
             continue
         exam_cells = {
             "exam": name,
-            "year": format_json_value(exam.get("year")),
+            "year": year,
             "category": format_json_value(exam.get("category")),
         }
         for number, question in enumerate(exam["data"], 1):
@@ -72,6 +76,12 @@ def _read_question(question: object, where: str, problems: Problems) -> dict[str
         "right": str(right[0]),
         **options,
     }
+
+
+def _parse_year(value: object) -> str | None:
+    """Return a year as four digits, or None for any other value; `load_json` keeps numbers as strings."""
+    text = value.strip().removesuffix(".0") if isinstance(value, str) else ""
+    return text if len(text) == 4 and text.isascii() and text.isdigit() else None
 
 
 def _parse_number(value: object) -> int | None:

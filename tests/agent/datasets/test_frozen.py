@@ -225,6 +225,28 @@ def test_it_says_how_many_newer_rows_wait(site: Site, more: str, said: str):
     assert str(find_newer_data(benchmark, site.data, version)) == said
 
 
+def test_files_that_swapped_their_names_are_newer_data(site: Site):
+    benchmark = with_folder(site)
+    version = mark_registered(freeze(benchmark, site.data), "c" * 64, 32)
+    assert str(find_newer_data(benchmark, site.data, version)) == "no newer rows"
+    north, south = (site.data / "own" / f"{ward}-2024.csv" for ward in ("north", "south"))
+    aside = site.directory / "aside.csv"
+    north.rename(aside)
+    south.rename(north)
+    aside.rename(south)
+    assert (
+        str(find_newer_data(benchmark, site.data, version))
+        == "the number of rows is the same, but the data differs"
+    )
+
+
+def test_a_renamed_file_is_no_longer_the_one_that_was_frozen(site: Site):
+    benchmark = with_folder(site)
+    version = mark_registered(freeze(benchmark, site.data), "c" * 64, 32)
+    (site.data / "own" / "north-2024.csv").rename(site.data / "own" / "west-2024.csv")
+    assert str(find_newer_data(benchmark, site.data, version)) == "the current data cannot be read"
+
+
 def test_it_says_that_rows_are_gone_or_others(site: Site):
     benchmark = with_file(site)
     version = registered(benchmark, site)

@@ -24,6 +24,14 @@ def test_files_that_are_missing_are_counted_and_not_named(tmp_path):
     )
 
 
+def test_a_folder_with_one_file_of_another_name_is_counted_in_the_singular(tmp_path):
+    folder = json_benchmark(tmp_path, "json_lines", '{"q": "x", "a": "y"}\n')
+    yaml = folder / "benchmark.yaml"
+    yaml.write_text(yaml.read_text().replace("{name: data.json}", "{name: part-*.json}"))
+    with pytest.raises(BenchmarkError, match=r"expected part-\*\.json in .*, found 1 file$"):
+        locate_dataset(load_benchmark(folder), tmp_path / "data")
+
+
 @pytest.mark.parametrize(
     "secret", ["ab" * 32 + "\n", "-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n"]
 )

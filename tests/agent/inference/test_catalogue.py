@@ -3,6 +3,8 @@
 import pytest
 
 from agent.inference.capabilities import Needs, check_needs
+from agent.inference.catalogue import Catalogue
+from agent.inference.findings import ProbeReply
 from tests.agent.fault_server import (
     FaultServer,
 )
@@ -17,6 +19,21 @@ def test_names_in_the_list_reach_a_person_short_few_and_without_control_characte
     assert advice.startswith(f"The server offers 32: bad[2Jname, {'x' * 100}, model-0, ")
     assert advice.endswith("model-17 and 12 more.")
     assert advice.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("names", "requested", "finding"),
+    [
+        (["a"], "b", "lists 1 model, but not the requested one, although it serves it"),
+        (["a", "c"], "b", "lists 2 models, but not the requested one, although it serves it"),
+        (["a"], "a", "lists the model, and no other"),
+        (["a", "c"], "a", "lists the model, one of 2"),
+    ],
+)
+def test_the_models_in_a_list_are_counted_in_words_that_fit_their_number(names, requested, finding):
+    fields = {"data": [{"id": name} for name in names]}
+    catalogue = Catalogue.of(ProbeReply(200, fields, None))
+    assert catalogue.feature(requested).finding == finding
 
 
 @pytest.mark.parametrize("owner", [None, 5, ["vllm"], {"vllm": 1}])

@@ -94,7 +94,7 @@ def test_tabs_between_columns_and_quotes_around_lines(tmp_path):
     ("text", "said"),
     [
         ("note,correct_answer\nn,a\n", "only one column; save the file with tabs"),
-        ("note\tcorrect_answer\nn\n", "row 1 (line 2): has 1 fields, but the header has 2"),
+        ("note\tcorrect_answer\nn\n", "row 1 (line 2): has 1 field, but the header has 2"),
         (
             f'note\tcorrect_answer\n"{CANARY}\ta\n',
             "row 1 (line 2): a quote is opened but never closed",

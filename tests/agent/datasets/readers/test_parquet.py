@@ -2,6 +2,7 @@
 
 import datetime
 import decimal
+import struct
 import subprocess
 import sys
 import time
@@ -79,7 +80,7 @@ def test_bytes_that_are_no_text_have_a_row(tmp_path):
         arrow(note=["n", "n"], correct_answer=["a", "a"], more=[b"x", b"\xff\xfe"]),
         tmp_path / "data.parquet",
     )
-    assert "data.parquet: row 2: a cell contains a duration, or bytes" in problem(
+    assert "data.parquet: row 2: column 3: a cell contains a duration or another" in problem(
         own(tmp_path, CHAT, data=PARQUET)
     )
 
@@ -117,11 +118,11 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
     [
         (
             pyarrow.array([datetime.timedelta(1)]),
-            "row 1: a cell contains a duration, or bytes that are not UTF-8",
+            "row 1: column 3: a cell contains a duration or another value",
         ),
         (
             pyarrow.array([{"a": [{"b": datetime.timedelta(1)}]}]),
-            "row 1: a cell contains a duration, or bytes",
+            "row 1: column 3: a cell contains a duration or another value",
         ),
         (
             pyarrow.array([2**30], pyarrow.date32()),
@@ -167,6 +168,31 @@ def test_what_cannot_be_a_cell_is_said_by_its_column(tmp_path, write, column, sa
     kind = "parquet" if write is pyarrow.parquet.write_table else "feather"
     write(arrow(note=["n"], correct_answer=["a"], more=column), str(tmp_path / f"data.{kind}"))
     assert said in problem(own(tmp_path, CHAT, data=f"dataset_file: data.{kind}"))
+
+
+def test_text_outside_its_column_is_damage_and_never_read(tmp_path):
+    texts = ["x" * 1000, "y" * 1000, "z" * 1000]
+    table = arrow(note=texts, correct_answer=["a"] * 3)
+    pyarrow.feather.write_feather(table, str(tmp_path / "data.feather"), "uncompressed")
+    content = (tmp_path / "data.feather").read_bytes()
+    offsets = struct.pack("<4i", 0, 1000, 2000, 3000)
+    assert content.count(offsets) == 1
+    outside = struct.pack("<4i", 0, -8_000_000, 2000, 3000)
+    (tmp_path / "data.feather").write_bytes(content.replace(offsets, outside))
+    assert "data.feather: after row 0: column 1 (string): is damaged" in problem(
+        own(tmp_path, data="dataset_file: data.feather")
+    )
+
+
+def test_a_column_name_that_is_not_utf_8_is_a_problem(tmp_path):
+    pyarrow.feather.write_feather(
+        arrow(note=["n"], correct_answer=["a"]), str(tmp_path / "data.feather")
+    )
+    content = (tmp_path / "data.feather").read_bytes()
+    (tmp_path / "data.feather").write_bytes(content.replace(b"note", b"n\xffte"))
+    assert "data.feather: the schema: contains a column name that is not UTF-8" in problem(
+        own(tmp_path, data="dataset_file: data.feather")
+    )
 
 
 @pytest.mark.full

@@ -1,6 +1,7 @@
 """MIMIC-IV billing codes: a list of codes a row."""
 
 import pyarrow
+import pytest
 from pyarrow import feather
 
 from tests.agent.datasets.own import CANARY
@@ -17,6 +18,20 @@ def test_codes_come_as_a_list_and_are_gold_with_commas(tmp_path):
     feather.write_feather(only, str(tmp_path / "mine.feather"))
     made = load("mimiciv_billing_code", tmp_path / "mine.feather")
     assert [(gold(instance), instance.unit) for instance in made] == [("I10", "1"), ("E11.9", "2")]
+
+
+def test_a_single_code_that_json_reads_as_a_number_is_a_code(tmp_path):
+    path = tmp_path / "mine.feather"
+    feather.write_feather(pyarrow.table({"text": ["a"], "target": ["3E03317"]}), str(path))
+    assert [gold(instance) for instance in load("mimiciv_billing_code", path)] == ["3E03317"]
+
+
+@pytest.mark.parametrize("target", ["9" * 5000, "[" * 100_000], ids=["digits", "nested"])
+def test_codes_that_json_cannot_hold_are_a_problem_of_their_row(tmp_path, target):
+    path = tmp_path / "mine.feather"
+    feather.write_feather(pyarrow.table({"text": ["a"], "target": [target]}), str(path))
+    said = problem("mimiciv_billing_code", path)
+    assert "mine.feather: row 1: the column 'target' is not a list of strings" in said
 
 
 def test_what_is_no_list_of_codes_is_named_by_row(tmp_path):

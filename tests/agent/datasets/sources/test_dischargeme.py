@@ -95,7 +95,7 @@ def test_a_join_that_does_not_fit_is_named(tmp_path):
     place = folder / TEST_PHASE / "discharge.csv.gz"
     header, rows = read_gz(place)
     write_csv(place, header, *rows[:-1])
-    assert "has no text for 1 admissions of discharge_target.csv.gz" in problem(
+    assert "has no text for 1 admission of discharge_target.csv.gz" in problem(
         "dischargeme", folder
     )
     write_csv(place, header, *rows, rows[1])

@@ -196,6 +196,62 @@ def test_missing_files_wrong_columns_and_what_is_no_parquet(tmp_path):
     assert "data/data.parquet: is missing" in problem("ehrshot", folder, subject="guo_icu")
 
 
+def test_a_damaged_row_group_is_named(tmp_path):
+    events = [(1, day(n), f"code {n}") for n in range(10)]
+    folder = meds(tmp_path, events, [(1, day(9), True)], {1: "held_out"})
+    path = folder / "data/data.parquet"
+    second = parquet.ParquetFile(path).metadata.row_group(1).column(2)
+    start = second.dictionary_page_offset
+    content = bytearray(path.read_bytes())
+    content[start : start + second.total_compressed_size] = b"\xff" * second.total_compressed_size
+    path.write_bytes(content)
+    said = problem("ehrshot", folder, subject="new_lupus")
+    assert "data/data.parquet: row group 2: the Parquet file is damaged" in said
+
+
+def test_a_labelled_subject_that_the_events_column_cannot_hold_is_a_problem(tmp_path):
+    folder = meds(
+        tmp_path,
+        [(1, day(1), "A")],
+        [(1, day(3), True), (2**40, day(3), True)],
+        {1: "held_out", 2**40: "held_out"},
+    )
+    path = folder / "data/data.parquet"
+    table = parquet.read_table(path)
+    narrow = table.set_column(0, "subject_id", table["subject_id"].cast("int32"))
+    parquet.write_table(narrow, path)
+    said = problem("ehrshot", folder, subject="new_lupus")
+    assert "data/data.parquet: row group 1: 'subject_id' is a column of int32" in said
+    assert "expected int64" in said
+
+
+def test_a_code_that_is_not_utf_8_is_a_problem_of_its_row_group(tmp_path):
+    folder = meds(tmp_path, [(1, day(1), "A")], [(1, day(3), True)], {1: "held_out"})
+    path = folder / "data/data.parquet"
+    table = parquet.read_table(path)
+    buffers = [None, pyarrow.py_buffer(b"\0\0\0\0\2\0\0\0"), pyarrow.py_buffer(b"\xff\xfe")]
+    code = pyarrow.Array.from_buffers(pyarrow.string(), 1, buffers)
+    parquet.write_table(table.set_column(2, "code", code), path)
+    said = problem("ehrshot", folder, subject="new_lupus")
+    assert "data/data.parquet: row group 1: 'code' contains a value that cannot be read" in said
+
+
+def test_an_event_time_beyond_microseconds_does_not_wrap_around(tmp_path):
+    folder = meds(tmp_path, [(1, day(1), "A")], [(1, day(3), True)], {1: "held_out"})
+    path = folder / "data/data.parquet"
+    table = parquet.read_table(path)
+    time = pyarrow.array([2**60], pyarrow.timestamp("ms"))
+    parquet.write_table(table.set_column(1, "time", time), path)
+    said = problem("ehrshot", folder, subject="new_lupus")
+    assert "data/data.parquet: row group 1: 'time' contains a value that cannot be read" in said
+
+
+def test_a_prediction_time_after_the_year_9999_is_a_problem_of_its_row(tmp_path):
+    folder = meds(tmp_path, [(1, day(1), "A")], [(1, 2**62, True)], {1: "held_out"})
+    said = problem("ehrshot", folder, subject="new_lupus")
+    assert "labels.parquet: row 1: expected a prediction_time in the years 1 to 9999" in said
+
+
 @pytest.mark.full
 def test_two_million_events_are_read_in_the_memory_of_one_patient(tmp_path):
     subjects, each = 2000, 1000

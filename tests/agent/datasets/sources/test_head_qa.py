@@ -41,6 +41,35 @@ def test_an_exam_named_after_somebody_is_a_number(tmp_path):
     assert "exam 2: expected" in str(caught.value)
 
 
+QUESTION = {
+    "qid": "1",
+    "qtext": "?",
+    "ra": "1",
+    "answers": [{"aid": 1, "atext": "x"}, {"aid": 2, "atext": "y"}],
+}
+
+
+@pytest.mark.parametrize("year", ["2017", " 2017 ", 2017, 2017.0])
+def test_a_year_written_as_a_number_is_read_like_text(year):
+    exams = {"e": {"year": year, "data": [QUESTION]}, "old": {"year": 2013, "data": [QUESTION]}}
+    problems = Problems("exams.json")
+    rows = list(read_head_qa(io.StringIO(json.dumps({"exams": exams})), problems).rows)
+    assert [(row.cells["id"], row.cells["year"]) for row in rows] == [("e/1", "2017")]
+    problems.check()
+
+
+@pytest.mark.parametrize(
+    "exam", [{}, *({"year": year} for year in (None, True, "", [2017], CANARY))]
+)
+def test_an_exam_without_a_year_is_a_problem(exam):
+    exams = {"good": {"year": "2017", "data": [QUESTION]}, "bad": {**exam, "data": [QUESTION]}}
+    problems = Problems("exams.json")
+    assert len(list(read_head_qa(io.StringIO(json.dumps({"exams": exams})), problems).rows)) == 1
+    with pytest.raises(BenchmarkError) as caught:
+        problems.check()
+    assert str(caught.value) == "exams.json: exam 2: expected `year` to be a year of four digits"
+
+
 def test_head_qa_compares_its_string_with_its_number():
     text = '{"exams": {"e": {"year": "2017", "category": "c", "data": [%s]}}}'
     question = {
