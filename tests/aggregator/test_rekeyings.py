@@ -472,7 +472,7 @@ def test_a_request_that_went_stale_while_a_person_looked_is_not_put_in_force(
     submit(home, site, site.result(registry_of(home), scores(1)))
     before, size = registry_of(home), log_size(home)
     with (
-        pytest.raises(EnrolmentError, match="no longer matches the log"),
+        pytest.raises(EnrolmentError, match="no longer fits"),
         home.database.writing() as connection,
     ):
         change_now(connection, home, Changes(rekeyings=[asked]), today_day=20_000)
