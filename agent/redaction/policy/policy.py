@@ -151,7 +151,7 @@ class RedactionPolicy(BaseModel):
             stray = sorted(entities - set(self.entities))
             if stray:
                 raise ValueError(
-                    f"{key}: {', '.join(stray)} is not among the entities of this policy"
+                    f"{key}: not among the entities of this policy: {', '.join(stray)}"
                 )
         return self
 

@@ -37,6 +37,10 @@ _FACILITY_WORDS = frozenset(surrogate_words("facilities"))
 _ORGANIZATION_WORDS = frozenset(surrogate_words("organizations"))
 
 
+class _NoFreeNameError(Exception):
+    """A record holds every name that could be chosen for a surrogate."""
+
+
 class KeyedChoice:
     """Choices determined by the key, which cannot be predicted or reversed without it.
 
@@ -169,7 +173,10 @@ class Surrogates:
         if key in self._surrogates:
             return self._surrogates[key]
         for attempt in range(_TRIES):
-            surrogate = make(attempt)
+            try:
+                surrogate = make(attempt)
+            except _NoFreeNameError:
+                return None
             if surrogate is None:
                 return None
             plain = _strip_punctuation(surrogate)
@@ -180,12 +187,16 @@ class Surrogates:
         return None
 
     def _pick(self, names: Sequence[str], *subject: str) -> str:
-        """Choose one of `names` that is not a word of the record."""
+        """Choose one of `names` that is not a word of the record.
+
+        Raises:
+            _NoFreeNameError: if the record has all those that were tried; a tag is needed.
+        """
         for attempt in range(_TRIES):
             name = names[self._choice.choose_number(len(names), *subject, str(attempt))]
             if name.casefold() not in self._taken:
                 return name
-        return names[0]
+        raise _NoFreeNameError
 
     def replace_characters(self, entity: str, value: str, attempt: int) -> str | None:
         """Return `value` with each digit replaced by a different digit, and each letter by a different letter."""

@@ -26,7 +26,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
         ({"operators": {"DREAM": "tag"}}, "operators: DREAM is not an entity"),
         ({"operators": {"AGE": "surrogate"}}, "operators: AGE: expected tag or cap"),
         ({"operators": {"default": "shift"}}, "operators: default: expected tag or surrogate"),
-        ({"operators": {"SEX": "tag"}}, "operators: SEX is not among the entities"),
+        ({"operators": {"SEX": "tag"}}, "operators: not among the entities of this policy: SEX"),
         (
             {"recognizers": [{"entity": "ID", "pattern": "(unclosed"}]},
             r"recognizers.0.pattern: not a regular exp",
@@ -42,7 +42,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
         ({"recognizers": [{"entity": "DREAM", "pattern": "x1"}]}, r"recognizers.0.entity"),
         (
             {"recognizers": [{"entity": "SEX", "pattern": "x1"}]},
-            r"recognizers: SEX is not among the entities",
+            r"recognizers: not among the entities of this policy: SEX",
         ),
         (
             {"recognizers": [{"entity": "ID", "pattern": "x1", "flags": "i"}]},

@@ -155,3 +155,21 @@ def test_what_has_no_surrogate_says_so():
     assert surrogates().replace_value("MRN", "unknown") is None  # no digit to replace
     assert surrogates().replace_value("ID", "A1" * 300) is None
     assert "NAME" in WITH_SURROGATES
+
+
+@pytest.mark.parametrize(
+    ("entity", "value", "list_name"),
+    [
+        ("EMAIL", "t.murambinda@lakemail.org", "family"),
+        ("ADDRESS", "4417 Larkspur Hollow Road", "family"),
+        ("FACILITY", "Willow Fen Clinic", "family"),
+        ("ORGANIZATION", "Larkspur Milling", "family"),
+        ("LOCATION", "Ouagadougou", "places"),
+    ],
+)
+def test_a_record_that_lists_every_name_gets_a_tag_and_none_of_its_own_names(
+    entity: str, value: str, list_name: str
+) -> None:
+    taken = [name.casefold() for name in surrogate_words(list_name)]
+    assert surrogates(*taken).replace_value(entity, value) is None
+    assert surrogates().replace_value(entity, value)
