@@ -79,7 +79,7 @@ class StoreError(AgentError):
     """A key or the encrypted store is missing, too widely readable, locked or damaged."""
 
     exit_code = 8
-    advice = "Check the site directory's owner and permissions, or restore it from a back-up."
+    advice = "Check the site directory's owner and permissions, or restore it from a backup."
 
 
 class BusyError(StoreError):

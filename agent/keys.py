@@ -266,7 +266,7 @@ def _check_directory(directory: Path, whose: str) -> None:
 
 def _damaged(role: KeyRole, expected: str) -> StoreError:
     return StoreError(
-        f"the {role} key is damaged (expected {expected})", "Restore it from a back-up."
+        f"the {role} key is damaged (expected {expected})", "Restore it from a backup."
     )
 
 
@@ -281,8 +281,8 @@ def _missing_advice(role: KeyRole) -> str:
         case KeyRole.STEWARD:
             return "Give the path of the steward's key, or make one with `intramural steward-key --out FILE`."
         case KeyRole.DATA:
-            return "Restore it from a back-up: without it no stored text can be read again."
+            return "Restore it from a backup: without it no stored text can be read again."
         case KeyRole.SEAL:
-            return "Restore it from a back-up; if there is none, create a new site with `intramural init`."
+            return "Restore it from a backup; if there is none, create a new site with `intramural init`."
         case KeyRole.AGENT:
-            return "Restore it from a back-up, or enrol the site again with a new key."
+            return "Restore it from a backup, or enrol the site again with a new key."

@@ -182,7 +182,7 @@ def audit(
 def witness(url: str, key: Path, state: Path, root_keys: tuple[str, ...]) -> None:
     """Cosign the newest checkpoint of a log if it continues the last one seen. Run this from a timer.
 
-    Run this on a computer outside the control of the aggregator's operators. If the log has shrunk
+    Run this on a computer outside the control of the central team. If the log has shrunk
     or shows a different history, nothing is signed and the exit code is 1.
     """
     import time

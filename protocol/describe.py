@@ -40,14 +40,14 @@ from protocol.predicates import (
 from protocol.statements import kind_name, parse_statement
 
 _RESET_WORDS: Final[Mapping[str, str]] = {
-    "restored": "the site was restored from a back-up",
+    "restored": "the site was restored from a backup",
     "fork": "the chain forked",
     "lost_agent_key": "the agent's key was lost",
     "lost_steward_key": "the steward's key was lost",
     "stolen_key": "a key was stolen",
 }
 _COMPARE: Final = (
-    "Read the fingerprints to the aggregator's operators, by telephone or face to face. They put the keys in force "
+    "Read the fingerprints to the central team, by telephone or face to face. It puts the keys in force "
     "only after comparing them."
 )
 

@@ -263,7 +263,7 @@ def _describe_publication(site: Site, site_id: str, policy: DisclosurePolicy) ->
     return (
         f"Publication is pooled: the board shows these figures only merged with those of other sites (at least "
         f"{policy.pooled_sites} sites in all, none with more than {policy.pooled_share_percent} % of the units). The "
-        f"aggregator's operators and the readers of its log see this statement itself, under the id {site_id}."
+        f"central team and the readers of the aggregator's log see this statement itself, under the id {site_id}."
     )
 
 

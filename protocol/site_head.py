@@ -1,6 +1,6 @@
 """Heads of sites: signed notes with the last link of a site's chain and the head of its ledger (rule 8.8).
 
-The aggregator's receipt key signs them. From a head, a machine that was restored from a back-up learns which links it
+The aggregator's receipt key signs them. From a head, a machine that was restored from a backup learns which links it
 has lost and where its reset must begin. A head is a C2SP signed note of nine lines: a first line that differs from
 those of checkpoints and refusals; the site; epoch, seq and digest of its last link; length and head of its ledger of
 releases; 1 if it is frozen, otherwise 0; and the size of the log.

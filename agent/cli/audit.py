@@ -46,7 +46,7 @@ def audit(context: click.Context, form: str) -> None:
     """Show the audit log after checking its integrity.
 
     The check finds events that were changed, moved or removed. The last line is the log's head. If someone else keeps
-    a copy of it, `audit verify --head` can later detect that the store was restored from a back-up.
+    a copy of it, `audit verify --head` can later detect that the store was restored from a backup.
     """
     if context.invoked_subcommand is not None:
         return

@@ -101,12 +101,12 @@ _BACK_AT_THE_SITE = (
     "Take it back to the site, and send it from there with "
     "`intramural enroll --invite INVITE --request SIGNED`."
 )
-_READ_THEM = "Read the fingerprints to the aggregator's central team by telephone or face to face. "
+_READ_THEM = "Read the fingerprints to the central team by telephone or face to face. "
 _AFTER_ENROLMENT = (
     _READ_THEM + "After they have enrolled the site, run `intramural registry update`."
 )
 _BY_HAND = (
-    "Hand it to the aggregator's central team. "
+    "Hand it to the central team. "
     + _READ_THEM
     + "They will give you a registry that contains the site; import it with "
     "`intramural registry update --import FILE`."

@@ -31,7 +31,7 @@ def show(site: Site, form: str) -> None:
     """List the ledger's entries after checking their integrity.
 
     The last line is the ledger's head. If someone else keeps a copy of it, `ledger verify --head` can later detect
-    that the ledger was restored from a back-up.
+    that the ledger was restored from a backup.
     """
     registry = _read_newest_registry(site)
     ledger = _read_ledger(site)
@@ -167,11 +167,11 @@ def _check_head(ledger: "Ledger", head: "LedgerHead", subject: str) -> dict[str,
     if head.length > ledger.head.length:
         finding = (
             f"entries {ledger.head.length + 1} to {head.length} are missing: "
-            "the ledger was truncated or restored from a back-up"
+            "the ledger was truncated or restored from a backup"
         )
     else:
         finding = (
             f"entry {head.length} differs from the original: "
-            "the ledger was restored from a back-up and then continued"
+            "the ledger was restored from a backup and then continued"
         )
     return {"what": subject, "outcome": "different", "finding": finding}

@@ -25,12 +25,12 @@ HEAD = click.option(
     type=FILE,
     help="The aggregator's signed head of this site's chain, if received as a file.",
 )
-_COMPARE = "Read the fingerprints to the aggregator's central team by telephone or face to face; they decide."
+_COMPARE = "Read the fingerprints to the central team by telephone or face to face; it decides."
 
 
 @click.group()
 def reset() -> None:
-    """Start a new epoch after restoring a back-up or losing a key."""
+    """Start a new epoch after restoring a backup or losing a key."""
 
 
 @reset.command()
@@ -94,7 +94,7 @@ def request(
     if standing.ledger is None and not new_ledger:
         raise DisclosureError(
             standing.ledger_fault,
-            "Restore submissions/ledger from a back-up. If no back-up is intact, give --new-ledger: the old one is "
+            "Restore submissions/ledger from a backup. If no backup is intact, give --new-ledger: the old one is "
             "set aside, and figures of the datasets registered in it stay suppressed.",
         )
     if standing.comparison.is_whole and reason in ("restored", "fork"):
@@ -146,7 +146,7 @@ def request(
 )
 @click.pass_obj
 def send(site: Site, signed: Path, out: Path | None) -> None:
-    """Send the request signed by the steward. The aggregator's central team decides about it."""
+    """Send the request signed by the steward. The central team decides about it."""
     from agent.disclosure.rekeying import check_signed
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
@@ -158,9 +158,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     record_event(site, "reset sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
         write_new_file(out, data)
-        click.echo(
-            f"Request written to {out.name}; hand it to the aggregator's central team. {_COMPARE}"
-        )
+        click.echo(f"Request written to {out.name}; hand it to the central team. {_COMPARE}")
     elif post_request(site, data, opened.digest):
         click.echo("The reset is already in force.")
     else:
@@ -239,7 +237,7 @@ def _describe(standing: SiteStanding) -> list[str]:
     reason = "fork" if head.frozen else "restored"
     return [
         *lines,
-        "What to do: if a newer back-up of the folder submissions/ exists, restore it and run this command again. If "
+        "What to do: if a newer backup of the folder submissions/ exists, restore it and run this command again. If "
         "several machines run as this site, keep only one. Then request a new epoch: "
         f"`intramural reset request --reason {reason} --out REQUEST`"
         + (" --new-ledger" if standing.ledger is None else "")

@@ -19,7 +19,7 @@ from agent.site.new_keys import load_new_agent_key
 if TYPE_CHECKING:
     from protocol.keys import Signer
 
-_COMPARE = "Read the fingerprint to the aggregator's central team by telephone or face to face; they decide."
+_COMPARE = "Read the fingerprint to the central team by telephone or face to face; it decides."
 
 
 @click.group()
@@ -119,9 +119,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     record_event(site, "rotation sent", f"digest={opened.digest} day={today_day()}")
     if out is not None:
         write_new_file(out, data)
-        click.echo(
-            f"Request written to {out.name}; hand it to the aggregator's central team. {_COMPARE}"
-        )
+        click.echo(f"Request written to {out.name}; hand it to the central team. {_COMPARE}")
     else:
         post_request(site, data, opened.digest)
         click.echo(f"Request sent; it awaits a decision by the central team. {_COMPARE}")
@@ -138,7 +136,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 def cancel(site: Site, head_file: Path | None) -> None:
     """Cancel a rotation that will not be put in force.
 
-    First ask the aggregator's central team to drop the request.
+    First ask the central team to drop the request.
     """
     standing = read_standing(site, head_file)
     outbox = open_outbox(site)

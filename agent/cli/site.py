@@ -25,7 +25,7 @@ def init(directory: Path, site_name: str) -> None:
 
     site = create_site(directory, site_name)
     click.echo(
-        f"Site created in {site.directory}. Keep a back-up of keys/: without data.key no stored text can be read,"
+        f"Site created in {site.directory}. Keep a backup of keys/: without data.key no stored text can be read,"
     )
     click.echo(
         "  and without seal.key neither the release ledger nor the audit log can be checked or continued."

@@ -73,7 +73,7 @@ def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
     if not names:
         raise ConfigError(
             "no scorecard is registered with the aggregator",
-            "Ask its central team to register one.",
+            "Ask the central team to register one.",
         )
     if not matching:
         raise ConfigError(

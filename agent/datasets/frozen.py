@@ -42,7 +42,7 @@ _CHUNK: Final = 2**20  # bytes
 _FILES: Final = "files"
 _EXAMPLES: Final = "examples"
 _RESTORE: Final = (
-    "Nothing was read. Restore the folder data/.frozen from a back-up, or register the data again with `intramural "
+    "Nothing was read. Restore the folder data/.frozen from a backup, or register the data again with `intramural "
     "datasets register`. `intramural run --unregistered` evaluates the current data, but its results cannot be "
     "submitted."
 )

@@ -38,7 +38,7 @@ Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
 
 
 class Invite(BaseModel):
-    """An invite from the aggregator's operators, received over a channel that both sides trust.
+    """An invite from the central team, received over a channel that both sides trust.
 
     The token can be used only once.
     """
@@ -90,7 +90,7 @@ def read_invite(path: Path) -> Invite:
         )
         raise ConfigError(
             f"this is not an invite; invalid or missing: {', '.join(faults)}",
-            "Ask the aggregator's operators for another one.",
+            "Ask the central team for another one.",
         ) from None
 
 
@@ -118,7 +118,7 @@ class Federation:
             return Membership(**fields)
         except (ValueError, TypeError, KeyError):
             raise ConfigError(
-                "submissions/membership.json is damaged", "Restore it from a back-up."
+                "submissions/membership.json is damaged", "Restore it from a backup."
             ) from None
 
     def join(self, membership: Membership, agent_keyid: str) -> None:
@@ -197,7 +197,7 @@ class Federation:
             except ProtocolError as error:
                 raise DisclosureError(
                     f"the stored registry {path.name} does not verify ({error.code})",
-                    "Restore the folder submissions/registry from a back-up.",
+                    "Restore the folder submissions/registry from a backup.",
                 ) from None
             yield trusted
 
@@ -340,7 +340,7 @@ def _not_taken(error: ProtocolError) -> DeliveryError:
     }
     return DeliveryError(
         f"the registry was not accepted: {reasons.get(error.code, 'it does not verify')} ({error.code})",
-        "The site's present registry stays in use. If this happens again, tell the aggregator's operators.",
+        "The site's present registry stays in use. If this happens again, tell the central team.",
     )
 
 

@@ -42,7 +42,7 @@ def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
             except (ProtocolError, UnicodeDecodeError):
                 raise StoreError(
                     f"submissions/{submission.digest}.receipt is damaged",
-                    "Restore it from a back-up, or move it elsewhere; `intramural submission send` then fetches it.",
+                    "Restore it from a backup, or move it elsewhere; `intramural submission send` then fetches it.",
                 ) from None
             kept.append(KeptReceipt(submission.place, receipt))
     return kept
@@ -119,7 +119,7 @@ def _check_key_had_not_ended(
         raise LogError(
             f"the receipt cannot be genuine: the key that signed it was replaced when the log had {end} entries, "
             "before the submission was made",
-            "It was not stored. Keep the file as evidence and tell the aggregator's operators: someone is misusing an "
+            "It was not stored. Keep the file as evidence and tell the central team: someone is misusing an "
             "old key of the log.",
         )
     if head.size >= end:
@@ -210,7 +210,7 @@ def _contradicts(submission: Submission, why: object) -> LogError:
     return LogError(
         f"submissions/{submission.digest}.receipt came as a file, and the aggregator's registry or log contradicts it: "
         f"{why}",
-        "Send nothing more until the aggregator's operators have compared the file with their log. If the file is "
+        "Send nothing more until the central team has compared the file with its log. If the file is "
         "forged, or signed by a replaced key, move it elsewhere as evidence; `intramural submission send` then fetches "
         "the genuine one.",
     )

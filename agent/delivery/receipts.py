@@ -52,7 +52,7 @@ def read_head(path: Path, origin: str) -> Checkpoint:
         fields = json.loads(read_bounded(path, _MAX_HEAD, "the head of the log"))
         return Checkpoint(str(fields["origin"]), int(fields["size"]), bytes.fromhex(fields["root"]))
     except (ValueError, KeyError, TypeError):
-        raise StoreError("submissions/head.json is damaged", "Restore it from a back-up.") from None
+        raise StoreError("submissions/head.json is damaged", "Restore it from a backup.") from None
 
 
 def write_head(path: Path, head: Checkpoint) -> None:
@@ -164,6 +164,6 @@ def _find_first_index(registry: Registry, link: Envelope) -> int:
 def _contradicts(why: str) -> LogError:
     return LogError(
         f"the receipt cannot be genuine: {why}",
-        "It was not stored. Keep the file as evidence and tell the aggregator's operators: a key of the log may have "
+        "It was not stored. Keep the file as evidence and tell the central team: a key of the log may have "
         "been stolen.",
     )

@@ -61,7 +61,7 @@ def send(
 ) -> list[Submission]:
     """Send submissions, verify and store their receipts, and return the submissions in their new state.
 
-    Sending stops without an error at a key rotation that waits for the aggregator's operators.
+    Sending stops without an error at a key rotation that waits for the central team.
 
     Raises:
         OutOfOrderError: an earlier link of the chain lacks a receipt; nothing was sent.
@@ -215,7 +215,7 @@ def _post(
     try:
         fields = json.loads(answer)
         answered_digest = fields["digest"]
-        # A rotation has no receipt until the aggregator's operators have put it in force.
+        # A rotation has no receipt until the central team has put it in force.
         receipt = fields.get("receipt") if is_rotation else fields["receipt"]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DeliveryError("the aggregator's answer is not a receipt") from None
@@ -237,7 +237,7 @@ def _take_refused(
             f"the submission was refused (status {error.status}) without the aggregator's signature, so the reason is "
             "uncertain: a proxy may have answered, or the aggregator does not know this site's keys",
             "The submission still counts as sent. Try `intramural submission send` again later; if this persists, ask "
-            "the aggregator's operators.",
+            "the central team.",
         )
     signed = SignedRefusalError(refusal.code, error.status, error.note)
     if signed.final:

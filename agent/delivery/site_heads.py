@@ -22,7 +22,7 @@ from protocol.registry import Registry
 from protocol.site_head import MAX_SITE_HEAD, SiteHead, verify_site_head
 
 CARRIED_HEAD_ADVICE: Final = (
-    "Or ask the aggregator's operators for the head as a file (`intramural-aggregator head SITE --out FILE`), and pass "
+    "Or ask the central team for the head as a file (`intramural-aggregator head SITE --out FILE`), and pass "
     "it with --head FILE."
 )
 _MAX_RECEIPT = 64 * 1024  # bytes

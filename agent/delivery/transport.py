@@ -27,7 +27,7 @@ _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
 _NEEDS_RESET: Final = frozenset(
     {Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK}
 )
-"""Refusals of a site whose history differs from the aggregator's log, for example after restoring a back-up."""
+"""Refusals of a site whose history differs from the aggregator's log, for example after restoring a backup."""
 _PASSING: Final = frozenset(
     {Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET}
 )
@@ -70,20 +70,22 @@ class SubmissionRefusedError(DeliveryError):
             self.advice = (
                 "The aggregator lacks the submission before this one. Send all in order: run `intramural submission "
                 "send` without --digest. If every earlier submission has a receipt, the log lost an entry: tell the "
-                "aggregator's operators."
+                "central team."
             )
         elif code in _NEEDS_RESET:
             self.advice = (
                 "The aggregator has a later history of this site than this machine, which was restored from a "
-                "back-up or copied, or its keys were stolen. `intramural reset show` compares both and gives advice."
+                "backup or copied, or its keys were stolen. `intramural reset show` compares both and gives advice."
             )
         elif code is Code.WRONG_ROOT:
             self.advice = (
-                "The same scores were reported before, possibly by this machine before it was restored from a back-up. "
+                "The same scores were reported before, possibly by this machine before it was restored from a backup. "
                 "Prepare the other models with `intramural submission prepare --model`."
             )
         elif code is Code.WRONG_TOKEN:
-            self.advice = "This invite was used before or has expired; ask the aggregator's operators for a new one."
+            self.advice = (
+                "This invite was used before or has expired; ask the central team for a new one."
+            )
         elif self.final:
             self.advice = (
                 "Fix the problem that the code names, then run `intramural submission prepare`. It replaces the "

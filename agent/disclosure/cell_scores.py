@@ -119,7 +119,7 @@ def find_datasets(
         if dataset.data != finding.frozen_digest:
             raise DisclosureError(
                 f"{cell.benchmark}: the run read files other than the registered ones: the frozen copy was changed",
-                "Restore the folder data/.frozen from a back-up, or register the data again; then repeat the run.",
+                "Restore the folder data/.frozen from a backup, or register the data again; then repeat the run.",
             )
         if datasets.setdefault(cell.benchmark, dataset) != dataset:
             raise DisclosureError(

@@ -61,8 +61,8 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
         ):
             # Later links would be signed with a key that the rotation ends.
             raise DisclosureError(
-                "a key rotation is waiting for the aggregator's operators",
-                "After they have put it in force, run `intramural registry update` and `intramural submission send`. "
+                "a key rotation is waiting for the central team",
+                "After it is in force, run `intramural registry update` and `intramural submission send`. "
                 "If they will not, cancel it with `intramural rotate cancel`.",
             )
         if submission.header.epoch < site.epoch:
@@ -72,7 +72,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
             if submission.state is State.RECEIPTED:
                 raise DisclosureError(
                     "a submission with a receipt does not follow from the one before it",
-                    "The folder submissions was restored from an old back-up, or mixed with another site's. "
+                    "The folder submissions was restored from an old backup, or mixed with another site's. "
                     "`intramural reset` compares it with the aggregator's log and starts a new epoch.",
                 )
             outbox.make_void(submission.digest)
@@ -98,7 +98,7 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
     """Check that the ledger contains the ledger head that each submission here refers to.
 
     A ledger that was restarted by a reset need not contain the heads in submissions of earlier epochs. It is valid once
-    the registry shows the reset's epoch, to which the site's steward and the aggregator's operators have agreed.
+    the registry shows the reset's epoch, to which the site's steward and the central team have agreed.
 
     Raises:
         DisclosureError: the ledger lacks an entry, or was restarted by a reset that is not in force.
@@ -106,8 +106,8 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
     if ledger.began_in > site.epoch:
         raise DisclosureError(
             "the ledger of releases was restarted by a reset that is not in force yet",
-            "Have the reset request signed by the steward and sent (`intramural reset send`). After the aggregator's "
-            "operators have put it in force, run `intramural registry update`.",
+            "Have the reset request signed by the steward and sent (`intramural reset send`). After the central team "
+            "has put it in force, run `intramural registry update`.",
         )
     for submission in submissions:
         if submission.header.epoch >= ledger.began_in and not ledger.holds(
@@ -115,7 +115,7 @@ def check_ledger(ledger: Ledger, submissions: Sequence[Submission], site: Site) 
         ):
             raise DisclosureError(
                 f"the ledger of releases lacks entry {submission.header.ledger.length}, which submission "
-                f"{submission.digest[:12]} names: it was truncated, or restored from an old back-up",
-                "Nothing is submitted until the folder submissions/ledger is restored. If no back-up has it, "
+                f"{submission.digest[:12]} names: it was truncated, or restored from an old backup",
+                "Nothing is submitted until the folder submissions/ledger is restored. If no backup has it, "
                 "`intramural reset` starts a new epoch.",
             )

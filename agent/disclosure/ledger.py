@@ -9,7 +9,7 @@ suffice to rewrite the ledger. Entries are never changed or removed.
     reset     the site started a new epoch; a range of earlier entries may be lost
 
 Every statement contains the number and link of the last entry. The aggregator refuses a ledger that is shorter than
-before, or differs from the one it knows at the same length. If a machine is restored completely from a back-up, this
+before, or differs from the one it knows at the same length. If a machine is restored completely from a backup, this
 machine cannot detect it, but the aggregator can, and so can the steward with a separate list.
 
 Units appear only as keyed fingerprints. A *person* groups units: units with the same identifier or the same record
@@ -33,7 +33,7 @@ from protocol.predicates import EMPTY_LEDGER, LedgerHead
 
 MONTH_DAYS: Final = 30
 _RESTORE: Final = (
-    "Nothing is submitted until the folder submissions/ledger is restored from a back-up. If no back-up is intact, "
+    "Nothing is submitted until the folder submissions/ledger is restored from a backup. If no backup is intact, "
     "`intramural reset` starts a new epoch with the aggregator's and the steward's help."
 )
 # Hexadecimal digits of fingerprints: with 96 bits for units and 64 bits for scores, collisions are negligible.

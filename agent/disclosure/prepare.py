@@ -246,7 +246,7 @@ def find_enrolled_site(registry: Registry, agent_keyid: str) -> str:
             return site
     raise DisclosureError(
         "this site's agent key is not in the registry, or was revoked",
-        "After the aggregator's operators have enrolled the site, run `intramural registry update`.",
+        "After the central team has enrolled the site, run `intramural registry update`.",
     )
 
 
@@ -277,7 +277,7 @@ def _check_registered(
         if is_denied and gate.registry.models[model_digest(name)].is_language_model:
             raise DisclosureError(
                 f"{name}: it is registered as a language model, but its server reports that it is not one",
-                "Ask the aggregator's operators to register it with --not-a-language-model, then run "
+                "Ask the central team to register it with --not-a-language-model, then run "
                 "`intramural registry update`; or name the models to submit with --model.",
             )
 
@@ -290,7 +290,7 @@ def check_scorecard(registry: Registry, scorecard: Scorecard, agent_version: str
     if agent_digest(agent_version) not in registry.agents:
         raise DisclosureError(
             f"version {agent_version} of the agent is not registered with the aggregator",
-            "Install a registered version, or ask the aggregator's operators to register this one.",
+            "Install a registered version, or ask the central team to register this one.",
         )
 
 
@@ -300,7 +300,7 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
     if unknown:
         raise DisclosureError(
             f"not registered with the aggregator: {', '.join(unknown)}",
-            "Ask the aggregator's operators to register the model, then run `intramural registry update`; "
+            "Ask the central team to register the model, then run `intramural registry update`; "
             "or name the models to submit with --model.",
         )
 

@@ -180,7 +180,7 @@ def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
     if benchmark.digest not in _list_protected_definitions(registry):
         raise DisclosureError(
             f"{benchmark.id}: no registered scorecard has protected cells of this definition",
-            "Ask the aggregator's operators to register a scorecard with it, then run `intramural registry update`.",
+            "Ask the central team to register a scorecard with it, then run `intramural registry update`.",
         )
 
 
@@ -591,6 +591,6 @@ def _require_entry(statement: DatasetPredicate, ledger: Ledger) -> DatasetEntry:
     if entry is None:
         raise DisclosureError(
             "the ledger of releases lacks a dataset whose statement is in the site's chain",
-            "Nothing is submitted until the folder submissions/ledger is restored from a back-up.",
+            "Nothing is submitted until the folder submissions/ledger is restored from a backup.",
         )
     return entry

@@ -1,4 +1,4 @@
-"""Draft a scorecard from benchmark definitions, for the aggregator's operators to register."""
+"""Draft a scorecard from benchmark definitions, for the central team to register."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -141,7 +141,7 @@ class Site:
         if not self._store_path.is_file():
             # Do not create an empty store here: its empty audit log would hide that the old one was deleted.
             raise StoreError(
-                "the site's store is missing", "Restore the folder store/ from a back-up."
+                "the site's store is missing", "Restore the folder store/ from a backup."
             )
         store = self._open_store()
         try:

@@ -25,7 +25,7 @@ _ADVICE = (
 
 _STOPPED = (
     "Logging has stopped, to overwrite no evidence. Find out who can write to the store's folder, and restore "
-    "store/ from a back-up."
+    "store/ from a backup."
 )
 
 
@@ -43,7 +43,7 @@ class AuditLog:
         The new event follows the head even if earlier events are missing, so the gap remains visible.
 
         Raises:
-            StoreError: the log's head was changed or restored from a back-up, or the log cannot be written.
+            StoreError: the log's head was changed or restored from a backup, or the log cannot be written.
         """
         with self._database.transaction():
             head = self._open_head()

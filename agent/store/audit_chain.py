@@ -141,9 +141,9 @@ def compare_head(kept: AuditHead, events: Sequence[AuditEvent]) -> str:
     if kept.number > len(events):
         lost = kept.number - len(events)
         counted = "1 event" if lost == 1 else f"{lost} events"
-        return f"{counted} after event {len(events)} {_is(lost)} missing: the store was restored from a back-up"
+        return f"{counted} after event {len(events)} {_is(lost)} missing: the store was restored from a backup"
     if events[kept.number - 1].link != kept.link:
-        return f"event {kept.number} differs from the kept one: the store was restored from a back-up and then used"
+        return f"event {kept.number} differs from the kept one: the store was restored from a backup and then used"
     return ""
 
 

@@ -130,7 +130,7 @@ class Database:
         ):
             raise StoreError(
                 "the seal key is not the one that this store was created with",
-                "Restore the right keys/seal.key from a back-up; nothing was read or written.",
+                "Restore the right keys/seal.key from a backup; nothing was read or written.",
             )
         sealed = self._read_seal("key check")
         if sealed is None:
@@ -139,7 +139,7 @@ class Database:
         elif not self.vault.opens(b"seal\0key check", sealed):
             raise StoreError(
                 "the data key is not the one that this store was created with",
-                "Restore the right keys/data.key from a back-up; nothing was read or written.",
+                "Restore the right keys/data.key from a backup; nothing was read or written.",
             )
 
     def _read_seal(self, name: str) -> bytes | None:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, Union, cast, get_args, get_origin, get_ty
 from agent.errors import StoreError
 from agent.vocabulary import AnswerParser, Judge, Scale
 
-DAMAGED_ADVICE = "Restore the store from a back-up; if a newer version of the agent wrote to it, use that version."
+DAMAGED_ADVICE = "Restore the store from a backup; if a newer version of the agent wrote to it, use that version."
 LEFT_OUT_IF_NONE = {
     "left out": True
 }  # metadata of a field whose key is omitted, rather than null, if the value is None

@@ -21,7 +21,7 @@ MARK: ColumnElement[int | None] = _MARK.scalar_subquery().label("mark")
 
 
 class RestoredLogError(StoreError):
-    """The log was restored from a back-up and is not known to be the newest copy."""
+    """The log was restored from a backup and is not known to be the newest copy."""
 
     advice = (
         "Compare it with the newest checkpoint from a witness, a published board or the sites' receipts: "
@@ -40,15 +40,15 @@ def refuse_restored(connection: Connection) -> None:
 
 
 def read_mark(connection: Connection) -> int | None:
-    """Return the number of entries in the back-up; None if the log was not restored or has since been compared."""
+    """Return the number of entries in the backup; None if the log was not restored or has since been compared."""
     return connection.execute(_MARK).scalar_one_or_none()
 
 
 def refuse_mark(log_size: int | None) -> None:
-    """Check that there is no mark; `log_size` is its number of entries in the back-up. Raises RestoredLogError."""
+    """Check that there is no mark; `log_size` is its number of entries in the backup. Raises RestoredLogError."""
     if log_size is not None:
         raise RestoredLogError(
-            f"this log was restored from a back-up of {log_size} entries and has not been compared with checkpoints "
+            f"this log was restored from a backup of {log_size} entries and has not been compared with checkpoints "
             "from outside, so nothing is appended to it"
         )
 
@@ -96,7 +96,7 @@ def resume(
     if known < log_size and not asked_everybody:
         raise RestoredLogError(
             f"the newest checkpoint given covers {known} entries, and this copy has {log_size}; entries may have been "
-            "added after the back-up",
+            "added after the backup",
             "Find a checkpoint of exactly this size or a newer one. If every site and witness was asked and none has "
             "one, say so with --asked-everybody.",
         )
@@ -119,7 +119,7 @@ def _check_not_ahead(connection: Connection, checkpoint: Checkpoint, log_size: i
         raise RestoredLogError(
             f"this copy has {log_size} entries, but {checkpoint.size} were signed, so it lacks "
             f"{checkpoint.size - log_size} of them",
-            "Restore a newer back-up. Without one, this log cannot continue, because its sites hold receipts for "
+            "Restore a newer backup. Without one, this log cannot continue, because its sites hold receipts for "
             "entries that it has lost: found a new deployment.",
         )
     if checkpoint.size == 0:

@@ -1,7 +1,7 @@
 """Explanations of a new registry version in plain words, and checks that every new key of a site was requested.
 
 The functions depend only on two versions and the requests between them, so that a person who signs with a root key on
-another machine sees the same text as the aggregator's operators.
+another machine sees the same text as the central team.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -202,7 +202,7 @@ def walk(
 def write_copies(connection: Connection, folder: Path) -> None:
     """Write the newest versions that `folder` lacks, and remove older ones; the database remains authoritative.
 
-    The copies are for back-ups, and for sites without a connection.
+    The copies are for backups, and for sites without a connection.
 
     Raises:
         RegistryError: a copy cannot be written. The signed version is in force all the same.

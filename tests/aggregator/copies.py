@@ -1,4 +1,4 @@
-"""Copies of an aggregator, as a back-up of the whole machine makes them: its directory and its database, at rest."""
+"""Copies of an aggregator, as a backup of the whole machine makes them: its directory and its database, at rest."""
 
 import shutil
 from pathlib import Path

@@ -330,7 +330,7 @@ class TestSite:
         return replace(self, seq=seq, prev=prev)
 
     def copy(self) -> "TestSite":
-        """Return the site as a back-up has it."""
+        """Return the site as a backup has it."""
         return replace(self, datasets=dict(self.datasets))
 
 

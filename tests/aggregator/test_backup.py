@@ -1,4 +1,4 @@
-"""A disk dies: what a back-up holds, what restores from it, and that a copy which is behind forks nothing."""
+"""A disk dies: what a backup holds, what restores from it, and that a copy which is behind forks nothing."""
 
 import gzip
 import threading

@@ -92,6 +92,6 @@ def test_nothing_is_appended_to_a_tree_that_was_damaged(
     journal._recent_peaks.clear()  # as after a restart
     with pytest.raises(StoreError, match="stored tree") as error:
         fill(home, site, 1)
-    assert "back-up" in error.value.advice
+    assert "backup" in error.value.advice
     with home.database.reading() as connection:
         assert journal.size(connection) == size

@@ -143,7 +143,7 @@ def test_a_request_for_a_site_nobody_invited_says_no_more_than_a_wrong_token(hom
 
 
 def test_the_database_alone_does_not_prove_a_token(home: Home) -> None:
-    """A thief of a back-up has all that the aggregator keeps of the invite."""
+    """A thief of a backup has all that the aggregator keeps of the invite."""
     invite = invited(home)
     with home.database.reading() as connection:
         kept: str = connection.execute(select(invite_table.c.token_verifier)).scalar_one()

@@ -336,7 +336,7 @@ def test_the_folder_submissions_restored_after_approval_and_export(
     """The site cannot know what it has forgotten; the log does. Two signed files of nearly the same scores exist."""
     gate = site_gate(tmp_path / "site")
     register(gate, {MODEL: whole_ward()})
-    back_up = tmp_path / "back-up"
+    back_up = tmp_path / "backup"
     shutil.copytree(gate.outbox.directory, back_up)
     signed = [submission.data for submission in gate.outbox.list_submissions()]
     for count in (100, 109):

@@ -232,7 +232,7 @@ def test_what_becomes_public_is_said_for_named_and_for_pooled_sites() -> None:
     assert "under the name General Hospital (s-aaaaaaa1)" in named
     pooled = " ".join(describe(world.result(header={"site": world.OTHER_SITE})).sentences)
     assert "only merged with those of other sites (at least 3 sites in all" in pooled
-    assert "readers of its log" in pooled
+    assert "readers of the aggregator's log" in pooled
 
 
 def test_the_capacity_counts_figures_fingerprints_and_signatures() -> None:

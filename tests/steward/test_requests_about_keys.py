@@ -166,7 +166,7 @@ def test_the_stewards_own_key_is_rotated_by_signing_twice(steward: Steward) -> N
 
 
 def test_a_rotation_that_came_to_nothing_does_not_lock_the_site_out(steward: Steward) -> None:
-    """The aggregator's people say no to it by telephone: the next result takes its place in the chain."""
+    """The central team declines it by telephone: the next result takes its place in the chain."""
     assert steward.approve(steward.ask(*chain()), out="three").code == 0
     header = Header(world.ORIGIN, world.SITE, 1, 4, world.digest_of(chain()[2]), 9, ledger(3))
     rotation = RotatePredicate(header, "agent", NEW_KEY.public.der)

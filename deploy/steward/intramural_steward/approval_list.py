@@ -277,5 +277,5 @@ def _damaged(line: int, how: str) -> ListError:
     return ListError(
         f"the list of approvals is damaged: line {line} {how}",
         "Nothing was signed. Restore the list from a backup that includes your last decision. Without one, keep "
-        "the damaged file, inform the aggregator's people, and begin a new list with --list, which has no history.",
+        "the damaged file, inform the central team, and begin a new list with --list, which has no history.",
     )

@@ -248,7 +248,7 @@ def sign_request(
             (envelope,) = sign_pages(pages, signer, known)
     write_new(out, envelope)
     click.echo(
-        f"Signed to {out.name}. Return it to the site, and read the fingerprints out to the aggregator's people."
+        f"Signed to {out.name}. Return it to the site, and read the fingerprints out to the central team."
     )
 
 

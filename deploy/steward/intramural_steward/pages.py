@@ -15,7 +15,7 @@ from protocol.statements import kind_name
 
 _ROOTS_UNKNOWN: Final = (
     "You have not specified root keys (--root), and your list contains none: compare their fingerprints with what the "
-    "aggregator's people tell you by telephone. These keys control all names and the federation's rules."
+    "central team tells you by telephone. These keys control all names and the federation's rules."
 )
 
 

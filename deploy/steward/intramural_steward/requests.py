@@ -262,7 +262,7 @@ def _refusal(error: ProtocolError) -> RequestError:
     if error.code is Code.UNDER_THRESHOLD:
         advice = (
             "Nothing was signed. The registry is not signed by the root keys that you specified or that your list "
-            "contains. Ask the aggregator's people by telephone for the fingerprints of their root keys. Only if "
+            "contains. Ask the central team by telephone for the fingerprints of its root keys. Only if "
             "the keys have changed, specify the new ones with --root."
         )
     return RequestError(f"the file is not valid ({error.code}: {error.detail})", advice)

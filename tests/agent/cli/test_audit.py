@@ -93,7 +93,7 @@ def test_store_that_was_put_back_is_located_by_heads_of_before(site: Site, tmp_p
     assert rows["head 5"]["outcome"] == "match"
     assert (
         rows["head 8"]["finding"]
-        == "3 events after event 5 are missing: the store was restored from a back-up"
+        == "3 events after event 5 are missing: the store was restored from a backup"
     )
 
 

@@ -70,7 +70,7 @@ def test_a_receipt_that_was_lost_on_the_way_is_all_that_is_missing(site: Site, k
 def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
-    copy = copy_submissions(site, tmp_path / "back-up")
+    copy = copy_submissions(site, tmp_path / "backup")
     release(site, key, MODELS[1].name)
     put_back(site, copy)
     code, text = shown(site)
@@ -108,7 +108,7 @@ def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
 def test_a_reset_asked_for_twice_is_the_same_bytes_and_one_entry(
     site: Site, key: Path, tmp_path: Path
 ) -> None:
-    copy = copy_submissions(site, tmp_path / "back-up")
+    copy = copy_submissions(site, tmp_path / "backup")
     release(site, key, MODELS[1].name)
     put_back(site, copy)
     for name in ("first", "second"):

@@ -148,7 +148,7 @@ def test_a_damaged_store_gives_a_page_that_says_what_to_do(
         server.stop()
     assert status == 500
     assert b"This page cannot be shown" in content
-    assert b"restore it from a back-up" in content
+    assert b"restore it from a backup" in content
 
 
 def test_an_unexpected_error_is_named_and_never_quoted(

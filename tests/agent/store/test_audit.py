@@ -43,7 +43,7 @@ def test_store_put_back_loses_reveals_and_a_head_kept_elsewhere_shows_it(
         # The rule removed: without a head that somebody else kept, the store that was put back looks whole.
         assert [event.event for event in store.audit.read_events()].count("reveal") == 2
         assert store.audit.compare_head(*kept_by_the_steward) == (
-            f"20 events after event {kept_by_the_steward.number - 20} are missing: the store was restored from a back-up"
+            f"20 events after event {kept_by_the_steward.number - 20} are missing: the store was restored from a backup"
         )
 
 
@@ -60,5 +60,5 @@ def test_store_put_back_is_noticed_though_the_log_went_on_since(site: Site, tmp_
             store.audit.record("purge", "texts=0")
         assert store.audit.compare_head(*first) == ""
         assert store.audit.compare_head(*second) == (
-            f"event {second.number} differs from the kept one: the store was restored from a back-up and then used"
+            f"event {second.number} differs from the kept one: the store was restored from a backup and then used"
         )

@@ -91,7 +91,7 @@ def test_a_store_on_a_full_disk_is_not_called_damaged_when_it_is_opened(tmp_path
     )
     assert said.startswith("the store cannot be opened (SQLITE_")
     assert "The disk or this account's quota is full" in said
-    assert "back-up" not in said
+    assert "backup" not in said
 
 
 def test_a_kill_in_the_middle_of_writing_leaves_whole_transactions(path: Path):
