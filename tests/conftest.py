@@ -32,6 +32,11 @@ def pytest_configure(config: pytest.Config) -> None:
     runpy.run_path(str(NO_NETWORK / "sitecustomize.py"))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers per core: half of a worker's time goes into waiting for servers, databases and browsers."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as `full` the cases of a sweep that are not in its sample, before pytest selects by marker."""

@@ -61,7 +61,7 @@ def test_text_does_not_leave_as_the_signatures_of_a_rotation(
             {"payload": payload, "payloadType": STATEMENT_TYPE, "signatures": list(signatures)}
         ),
     )
-    with pytest.raises(DisclosureError, match="not signed"):
+    with pytest.raises(DisclosureError, match="must have three signatures"):
         export_it(outbox, digest, target)
     assert not target.exists()
     monkeypatch.setattr(departure, "_check_rotation", lambda opened, rotation, registry: None)
@@ -82,7 +82,7 @@ def test_a_rotation_leaves_with_the_signatures_of_all_three_keys_alone(
 ) -> None:
     outbox = Outbox(tmp_path / "submissions")
     digest = put(outbox, envelope.sign(rotation(), signers))
-    with pytest.raises(DisclosureError, match="not signed"):
+    with pytest.raises(DisclosureError, match="must have three signatures"):
         export_it(outbox, digest, tmp_path / "out.json")
     put(outbox, envelope.sign(rotation(), (world.AGENT, world.STEWARD, NEW)))
     assert export_it(outbox, digest, tmp_path / "out.json")

@@ -177,7 +177,7 @@ def test_with_the_audit_no_hidden_group_is_narrow(policy: DisclosurePolicy):
     assert outcome.shown > 500
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @pytest.mark.parametrize("policy", [STRICT, UK_TRE], ids=["strict", "uk-tre"])
 def test_no_hidden_group_has_fewer_counts_than_events_are_wanted(policy: DisclosurePolicy):
     outcome = attack(range(2000), policy)
@@ -195,7 +195,7 @@ def test_the_audit_costs_few_figures():
     assert with_audit.shown >= 0.9 * without.shown
 
 
-@pytest.mark.sample(1)
+@pytest.mark.full
 @POLICIES
 def test_the_board_accepts_whatever_the_site_closed(policy: DisclosurePolicy):
     for seed in range(1500):

@@ -353,6 +353,7 @@ def test_hardly_a_disguised_identifier_is_left_whatever_it_stands_in(engine: Eng
     assert len(leaks) <= MISSED_IN_DISGUISE * len(DISGUISED), leaks
 
 
+@pytest.mark.full
 def test_places_of_findings_split_nothing_that_is_drawn_as_one(engine: Engine):
     for cell in DISGUISED[::5]:
         found = engine.find_record([cell.text()])[0]
