@@ -65,7 +65,7 @@ class Settings(BaseModel):
         6,
         ge=1,
         le=16,
-        description="Maximum statements that a worker processes concurrently; the same limit applies to reading requests.",
+        description="Maximum statements that a worker processes concurrently; reading requests have the same limit.",
     )
     max_waiting: int = Field(
         512, ge=1, le=10_000, description="Maximum waiting requests per worker."
