@@ -64,7 +64,10 @@ def test_grades_of_the_registered_jury_reach_the_board_with_its_name(life: Life)
         graded = next(row for row in csv.DictReader(file) if row["metric"] == "jury_score")
     assert (graded["benchmark"], graded["value"]) == (BENCHMARK, "4.00")
     (page,) = (board / "cards").rglob(f"benchmarks/{BENCHMARK}.html")
-    assert "test/a, test/b, test/c; a score needs valid verdicts from 2 of 3 judges" in page.read_text()
+    assert (
+        "test/a, test/b, test/c; a score needs valid verdicts from 2 of 3 judges"
+        in page.read_text()
+    )
     assert life.aggregator("verify", "--board", board).startswith("Identical")
 
 

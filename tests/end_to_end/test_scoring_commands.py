@@ -67,9 +67,7 @@ def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     answers.write_text(answers.read_text() + '{"instance_id": "Mr. Quellmalz", "answer": "Yes"}\n')
     refused = site.intramural("score", "own", *words)
     assert refused.returncode == 3
-    assert (
-        "answers.jsonl: line 21: has an instance_id that is not in the data" in refused.stderr
-    )
+    assert "answers.jsonl: line 21: has an instance_id that is not in the data" in refused.stderr
     assert "Quellmalz" not in refused.stderr + refused.stdout
 
 

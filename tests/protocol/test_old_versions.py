@@ -20,7 +20,9 @@ FOLDER = Path(__file__).parents[1] / "data" / "versions" / "56f8cdc"
 ENROLMENT = (FOLDER / "site" / "submissions" / "enrolment.dsse.json").read_bytes()
 RESULTS = sorted((FOLDER / "site" / "submissions").glob("*.dsse.json"))
 REGISTRIES = sorted((FOLDER / "aggregator" / "registry").glob("*.dsse.json"))
-SENTENCE = "written by an unreleased version (schema 1), which released versions cannot read; start again"
+SENTENCE = (
+    "written by an unreleased version (schema 1), which released versions cannot read; start again"
+)
 
 
 def test_there_are_files_to_refuse():

@@ -75,7 +75,10 @@ def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
         "ours.yaml",
     )
     refused = intramural(*words, cwd=tmp_path)
-    assert (refused.returncode, "have not been measured in their current state" in refused.stderr) == (5, True)
+    assert (
+        refused.returncode,
+        "have not been measured in their current state" in refused.stderr,
+    ) == (5, True)
     gold = written(
         tmp_path / "gold.jsonl",
         {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]},

@@ -122,8 +122,7 @@ def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     table = shown(site)
     assert "Floor" in table.splitlines()[1] + table.splitlines()[2]
     assert (
-        "Floor: the mean if answers that the model left unscored (empty, unparsed, length"
-        in table
+        "Floor: the mean if answers that the model left unscored (empty, unparsed, length" in table
     )
     assert (
         "Win rates and macro-averages use the floor, over 1 column of comparable results." in table

@@ -46,7 +46,11 @@ def test_another_word_in_any_file_is_another_encoder(folder):
         ("config.json", b"{", "config.json is not JSON"),
         ("config.json", b"[" * 100_000, "config.json is not JSON"),
         ("config.json", b"[]", "config.json: expected a map"),
-        ("config.json", b'{"model_type": "llama", "n_layers": 6}', "model_type is not one of bert,"),
+        (
+            "config.json",
+            b'{"model_type": "llama", "n_layers": 6}',
+            "model_type is not one of bert,",
+        ),
         ("config.json", b'{"model_type": ["bert"]}', "model_type is not one of bert,"),
         ("config.json", b'{"model_type": "bert"}', "expected the numbers num_hidden_layers"),
         (

@@ -448,7 +448,10 @@ def no_scores(folder: Path) -> None:
             r"request_states\[0\].request.messages\[0\].role: expected system or user or assistant",
         ),
         (no_model, "run_spec.json adapter_spec: expected a key model"),
-        (asked_per_reference, "adapter_spec.method: expected a method that sends one request per instance"),
+        (
+            asked_per_reference,
+            "adapter_spec.method: expected a method that sends one request per instance",
+        ),
         (no_scores, "contains no score of an answer"),
     ],
     ids=lambda value: value.__name__ if callable(value) else "",
@@ -553,7 +556,9 @@ def test_two_folders_of_one_run_and_a_folder_of_none_are_told(
     filled: FilledSite, folder: Path, tmp_path: Path
 ):
     shutil.copytree(folder, folder.with_name("again"))
-    with pytest.raises(ConfigError, match="two folders contain runs of the same name: again and mcqa"):
+    with pytest.raises(
+        ConfigError, match="two folders contain runs of the same name: again and mcqa"
+    ):
         import_helm(filled.site, folder.parent)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match="contains no HELM run"):

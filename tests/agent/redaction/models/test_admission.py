@@ -52,7 +52,9 @@ def test_a_model_beside_the_packages_own_adds_its_findings(pipeline: Path):
 
 def test_a_model_in_its_place_must_have_been_measured(pipeline: Path):
     written(pipeline, shipped=False)
-    with pytest.raises(RedactionError, match="have not been measured in their current state") as refused:
+    with pytest.raises(
+        RedactionError, match="have not been measured in their current state"
+    ) as refused:
         open_engine("ours.yaml", pipeline.parent)
     assert "--admit" in refused.value.advice
     admit(policy_with(pipeline, shipped=False), pipeline.parent, (10, 30), 0.99, 0.99, force=False)

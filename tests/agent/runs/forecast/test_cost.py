@@ -26,9 +26,7 @@ def prompt(characters: int, fixed: int | None = None, answer: int | None = 1) ->
 def test_without_counts_a_token_is_four_characters_and_that_is_said():
     found = forecast([prompt(400)] * 10, {}, **PLAIN)
     assert (found.requests, found.prompt_tokens, found.answer_most) == (10, 1000, 160)
-    assert (
-        "not counted; assuming 4 characters per token" in describe_forecast(found, None, None)[0]
-    )
+    assert "not counted; assuming 4 characters per token" in describe_forecast(found, None, None)[0]
 
 
 def test_counts_of_a_sample_stand_for_the_rest():
