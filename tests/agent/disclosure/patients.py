@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -131,13 +132,18 @@ def write_patients(site: Site, known: Sequence[Patient], name: str = "ward") -> 
     write_rows(site, [one.row() for one in known], name)
 
 
+def write_seal_key(path: Path) -> None:
+    path.touch(mode=0o600)
+    path.write_text("5e" * 32)
+
+
 def make_site(
     directory: Path, benchmarks: Sequence[str] = ("ward",), more: str = "unit_column: patient\n"
 ) -> Site:
     """A site with private benchmarks of its own that have no data yet."""
-    site = create_site(directory, "Test Hospital")
-    # Sketches miss one similar pair in 10,000, which pairs depends on the key: the same ones every time.
-    (site.keys / "seal.key").write_text("5e" * 32 + "\n")
+    # Sketches miss one similar pair in 10,000. With a fixed key, it is the same pairs in every run.
+    with mock.patch("agent.site.directory.create_seal_key", write_seal_key):
+        site = create_site(directory, "Test Hospital")
     for name in benchmarks:
         folder = site.directory / "benchmarks" / name
         folder.mkdir()
