@@ -16,9 +16,8 @@ class Code(StrEnum):
 
     # before the signature check
     MALFORMED = "malformed"  # size, bytes, JSON, envelope form, payload type or base64
-    UNKNOWN_KEY = (
-        "unknown_key"  # key unknown or not valid now; signers of two sites, or roles missing
-    )
+    # Key unknown or not valid now; signers of two sites, or roles missing.
+    UNKNOWN_KEY = "unknown_key"
     BAD_SIGNATURE = "bad_signature"  # at least one signature does not verify
     # the payload as JSON
     TOO_DEEP = "too_deep"
@@ -43,9 +42,8 @@ class Code(StrEnum):
     UNKNOWN_POLICY = "unknown_policy"
     UNKNOWN_BENCHMARK = "unknown_benchmark"  # no active scorecard has the dataset's definition
     UNKNOWN_DATASET = "unknown_dataset"  # not a dataset statement of this site in the log, or missing where required
-    WRONG_DATASET = (
-        "wrong_dataset"  # lineage, previous version or numbers of units do not agree with the log
-    )
+    # Lineage, previous version or numbers of units do not agree with the log.
+    WRONG_DATASET = "wrong_dataset"
     UNKNOWN_PLAN = "unknown_plan"  # no plan of this site in the log
     WRONG_PLAN = "wrong_plan"  # the plan, or its challenge, is about something else
     PLAN_EXPIRED = "plan_expired"
@@ -74,15 +72,13 @@ class Code(StrEnum):
     WRONG_SEQ = "wrong_seq"  # a gap
     WRONG_PREV = "wrong_prev"
     FORK = "fork"  # a second payload for an occupied position in the chain
-    LEDGER_ROLLED_BACK = (
-        "ledger_rolled_back"  # the site's ledger is shorter than before, or differs
-    )
+    # The site's ledger is shorter than before, or differs.
+    LEDGER_ROLLED_BACK = "ledger_rolled_back"
     # keys and registry
     WEAK_KEY = "weak_key"
     DUPLICATE_KEY = "duplicate_key"  # the same key material used twice
-    WRONG_KEYS = (
-        "wrong_keys"  # a rotation or reset names forbidden keys, or lacks a required signature
-    )
+    # A rotation or reset names forbidden keys, or lacks a required signature.
+    WRONG_KEYS = "wrong_keys"
     BAD_THRESHOLD = "bad_threshold"
     UNDER_THRESHOLD = "under_threshold"  # too few root signatures
     REGISTRY_ROLLBACK = "registry_rollback"

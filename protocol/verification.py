@@ -35,9 +35,8 @@ from protocol.registry import ACCEPTED_VERSIONS, Registry, Role
 from protocol.scorecard import BenchmarkEntry, Scorecard
 from protocol.statements import parse_statement
 
-DAY_WINDOW = (
-    128  # days; a result may be from today or the 127 days before, and a plan may last as long
-)
+# Days; a result may be from today or the 127 days before, and a plan may last as long.
+DAY_WINDOW = 128
 # Dataset versions per site, enough for 37 benchmarks every month for eleven years. Each makes later checks slower.
 MAX_DATASETS = 5_000
 # Protected figures with fewer possible outcomes than this may be equal by chance.

@@ -22,9 +22,8 @@ from agent.inference.limits import HttpLimits
 # httpcore's debug messages contain hosts and headers, which must not be logged.
 logging.getLogger("httpcore").setLevel(logging.WARNING)
 
-_IDLE_S = (
-    1.0  # after this time the server may have closed an unused connection, so a new one is opened
-)
+# After this time the server may have closed an unused connection, so a new one is opened.
+_IDLE_S = 1.0
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError)
 
 

@@ -17,9 +17,8 @@ from agent.vocabulary import Message
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
 Served = Literal["vllm", "llama.cpp"]  # methods by which the server itself counts
 TOKENIZE = "../tokenize"  # replaces /v1 in the base address
-UNSEEN_TEMPLATE_TOKENS = (
-    64  # assumed for a chat template if the probe could not determine its tokens
-)
+# Assumed for a chat template if the probe could not determine its tokens.
+UNSEEN_TEMPLATE_TOKENS = 64
 _FURTHER_MESSAGE_TOKENS = 16  # maximum that a template adds for each message after the first
 _MAX_TEMPLATE_TOKENS = 8192  # more than templates with long system texts have
 

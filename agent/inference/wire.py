@@ -30,9 +30,8 @@ _TOO_LONG = re.compile(
     rb"|must have less than \d+ tokens|input length .{0,40}exceeds",
     re.IGNORECASE,
 )
-_MAX_ERROR_BYTES = (
-    65_536  # length of the beginning of an error body that is searched for these messages
-)
+# Length of the beginning of an error body that is searched for these messages.
+_MAX_ERROR_BYTES = 65_536
 _THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
 _OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()

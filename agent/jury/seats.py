@@ -14,9 +14,8 @@ from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
 _MAX_SQUARED = 1e150  # upstream squares a score, and aborts if that overflows
-WITHHELD = (
-    "withheld"  # why a seat is empty: no text was sent, as redaction for an outside judge failed
-)
+# Why a seat is empty: no text was sent, as redaction for an outside judge failed.
+WITHHELD = "withheld"
 
 
 def compute_quorum(use: MetricUse) -> int:

@@ -25,9 +25,8 @@ _MAX_NEAR = 100  # maximum number of braces before a mark that are tried as the 
 _MAX_WORK = 2_000_000  # maximum number of characters read in all attempts to parse objects
 _DEEP = 50_000  # characters counted for an attempt that is nested too deeply
 _SHOWN = 1_000  # characters of an object nested too deeply that are searched for in the texts
-_MIN_LETTERS = (
-    8  # letters in a broken object besides its names; with fewer it does not count as a quotation
-)
+# Letters in a broken object besides its names; with fewer it does not count as a quotation.
+_MIN_LETTERS = 8
 _AHEAD = 30  # characters read after the error in a broken object, to include its first words
 _OWN_WORDS = 16  # letters in a verdict's words; fewer could be foreseen by an answer
 
@@ -42,13 +41,11 @@ class Fault(StrEnum):
     NO_VERDICT = "no_verdict"  # no well-formed JSON object that names a criterion
     QUOTED = "quoted"  # it contains only objects from the texts that the judge saw
     AMBIGUOUS = "ambiguous"  # several different objects, and neither a mark nor words identify the judge's own
-    DUPLICATE_KEY = (
-        "duplicate_key"  # a key is repeated, so that two readers could see different verdicts
-    )
+    # A key is repeated, so that two readers could see different verdicts.
+    DUPLICATE_KEY = "duplicate_key"
     MISSING_CRITERION = "missing_criterion"
-    MISSING_FIELD = (
-        "missing_field"  # a criterion is not an object, or lacks its score or another field
-    )
+    # A criterion is not an object, or lacks its score or another field.
+    MISSING_FIELD = "missing_field"
     NOT_A_NUMBER = "not_a_number"  # a score is a string, a boolean, null, NaN or infinite
     OUT_OF_RANGE = "out_of_range"  # a score is outside the scale
 

@@ -43,9 +43,8 @@ _TOKENIZER_FILES = (
     "fast_tokenizer_files",
 )
 _PACKAGES = ("torch", "transformers")
-MIN_POSITIONS = (
-    16  # minimum tokens that an encoder must accept, so that its windows have some context
-)
+# Minimum tokens that an encoder must accept, so that its windows have some context.
+MIN_POSITIONS = 16
 INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
 SET = (
     "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "

@@ -9,9 +9,8 @@ from typing import Self
 from agent.io.worker_process import WorkerProcess
 from agent.metrics.rouge import RougeComparison
 
-PATIENCE_S = (
-    5.0  # in this process (about 1,500 notes) before workers start, as each takes a second to load
-)
+# In this process (about 1,500 notes) before workers start, as each takes a second to load.
+PATIENCE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from agent.store.stored import RETRIED, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, seat)
-_JUDGEMENT = (
-    b"judgement\0"  # prefix of the context that a judgement is sealed under; its key follows
-)
+# Prefix of the context that a judgement is sealed under; its key follows.
+_JUDGEMENT = b"judgement\0"
 
 
 class Juries:

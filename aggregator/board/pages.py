@@ -61,9 +61,8 @@ FORESTS_DRAWN = 10  # maximum models per benchmark with a forest plot on a publi
 FOREST_SITES = 40  # maximum sites in one plot of a published page
 SITE_FIGURES = 60_000  # maximum figures of single sites on all published site pages together
 WORTH_TWO_PROCESSES = 2_000  # results of named sites from which two processes render the pages
-COMPARED_BELOW = (
-    1  # number of following models in the ranking with which a published folder compares each model
-)
+# Number of following models in the ranking with which a published folder compares each model.
+COMPARED_BELOW = 1
 WITHDRAWAL_WORDS = {
     "data_error": "an error in the data",
     "model_error": "an error with the model",

@@ -36,9 +36,8 @@ class State(StrEnum):
 class Why(StrEnum):
     """The reason why a figure is suppressed, as far as it can be inferred from the published statements."""
 
-    SMALL_GROUP = (
-        "small group"  # too few units, or to keep a group with too few from being computed
-    )
+    # Too few units, or to keep a group with too few from being computed.
+    SMALL_GROUP = "small group"
     ANOTHER_METRIC = "another metric"  # the group's only released figure is that of another metric
     FEW_EVENTS = "few events"  # possibly too few successes or failures, or to keep another figure from being computed
     SEVERAL = "several"  # the sites' reasons differ

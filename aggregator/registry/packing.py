@@ -18,9 +18,8 @@ BLOCK: Final = 64
 
 _WHOLE: Final = b"W"
 _DIFFERENCE: Final = b"D"
-_END_OF_PIECE: Final = (
-    b"}"  # of a key, a model or a site: pieces that stay as they are from version to version
-)
+# Of a key, a model or a site: pieces that stay as they are from version to version.
+_END_OF_PIECE: Final = b"}"
 
 
 def first_of_block(version: int) -> int:

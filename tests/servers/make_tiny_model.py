@@ -67,9 +67,8 @@ def make(folder: Path) -> None:
     with torch.no_grad():  # sharper than fresh weights, so that temperature 0 has clear winners
         model.lm_head.weight *= 20
         model.lm_head.weight[tokenizer.eos_token_id] = 0  # and long answers
-    model.generation_config.do_sample = (
-        True  # as most chat models say; some servers sample only then
-    )
+    # As most chat models say; some servers sample only then.
+    model.generation_config.do_sample = True
     model.save_pretrained(folder)
 
 

@@ -26,9 +26,8 @@ from agent.io.atomic_files import lock_folder, sync_directory, write_atomically
 
 RECORD = ".dataset.json"
 _MAX_RECORD = 16 * 2**20  # bytes
-_MAX_NAMES = (
-    2  # expected file names shown in a message; if there are more, only their number is shown
-)
+# Expected file names shown in a message; if there are more, only their number is shown.
+_MAX_NAMES = 2
 
 State = Literal["ready", "missing", "changed", "sample only", "not attested", "cannot be read"]
 

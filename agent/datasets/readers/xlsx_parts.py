@@ -137,9 +137,8 @@ class _Sheet(_Part):
         from openpyxl.utils.cell import coordinate_to_tuple
 
         self._parse_coordinate = coordinate_to_tuple
-        self._parser.CharacterDataHandler = (
-            None  # the length of cells is checked when they are read
-        )
+        # The length of cells is checked when they are read.
+        self._parser.CharacterDataHandler = None
         self.merged: list[str] = []
         self.last_column = 1
         self._row = 0
