@@ -19,7 +19,7 @@ def build_imported_details(
     origin: RunOrigin,
     instances: int,
 ) -> RunDetails:
-    """Return the details of an imported run, filled in with defaults until its files state more.
+    """Return the details of an imported run, with defaults for details that the run's files may state.
 
     Args:
         benchmark: our benchmark of this name; its definition may differ from the one that was run.

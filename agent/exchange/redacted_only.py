@@ -1,10 +1,10 @@
-"""The check that every text of a case must pass before it is exported."""
+"""The check that every text from an instance must pass before it is exported."""
 
 from agent.redaction import Redacted
 
 
 def require_redacted(text: object) -> Redacted:
-    """Return the text of a case. Text that was not redacted stops the export."""
+    """Return a text from an instance. A text that was not redacted stops the export."""
     if not isinstance(text, Redacted):
-        raise TypeError("text of a case reached an export without redaction")
+        raise TypeError("text from an instance reached an export without redaction")
     return text

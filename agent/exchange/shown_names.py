@@ -167,7 +167,8 @@ def _refuse_free_metric_names(run: Run) -> None:
     for metric in run.details.metrics:
         if not PLAIN_NAME.fullmatch(metric.name) or not PLAIN_NAME.fullmatch(metric.helm_name):
             raise ConfigError(
-                f"suite {run.suite}: an imported run names a metric in free text, which redacted exports must not hold",
+                f"suite {run.suite}: an imported run names a metric in free text, which redacted exports must not"
+                " contain",
                 "Leave out the suite, or use --reveal.",
             )
 

@@ -87,7 +87,7 @@ def examine_model_name(stranger: ProbeReply, listed: bool, renamed: bool) -> Fea
     if renamed:
         return Feature(
             "ignored",
-            "its replies have another model name than the requested one, although the list contains the latter",
+            "its replies have a model name other than the requested one, although the list contains the requested one",
         )
     if stranger.status == 200:
         known = (

@@ -301,8 +301,8 @@ def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Coun
     file_template = infer_template_tokens("tokenizer_file", count(_COUNTED), reported)
     if file_template is None:
         raise ConfigError(
-            f"deployment {deployment.name}: with tokenizer_file, a prompt has another number of tokens than the server"
-            " reports, so the file does not belong to the served model",
+            f"deployment {deployment.name}: with tokenizer_file, a prompt has a different number of tokens than the"
+            " server reports, so the file does not belong to the served model",
             "Set tokenizer_file to the tokenizer.json that the server uses, or omit it.",
         )
     return "tokenizer_file", file_template

@@ -13,7 +13,7 @@ RETRIED_STATUSES = frozenset(
 FIRST_WAIT_S = 0.5  # doubled after every attempt
 JITTER_S = 1.0
 
-_SILENT_ATTEMPTS = 10  # minimum number of silent attempts, since a few requests may fail by chance
+_SILENT_ATTEMPTS = 10  # minimum attempts without a reply; a few requests may fail by chance
 _MAX_HEADER_LENGTH = 100  # characters in Retry-After; a date has 29
 _FAILED_IN_A_ROW = 20  # requests; if one prompt in ten fails, the probability of 20 failures in a row is 1 in 10 ** 20
 

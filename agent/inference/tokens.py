@@ -20,7 +20,7 @@ TOKENIZE = "../tokenize"  # replaces /v1 in the base address
 # Assumed for a chat template if the probe could not determine its tokens.
 UNSEEN_TEMPLATE_TOKENS = 64
 _FURTHER_MESSAGE_TOKENS = 16  # maximum that a template adds for each message after the first
-_MAX_TEMPLATE_TOKENS = 8192  # more than templates with long system texts have
+_MAX_TEMPLATE_TOKENS = 8192  # larger than any known template, even with a long system prompt
 
 
 def encode_count(counting: Served, model: str, messages: Sequence[Message]) -> bytes:
@@ -70,7 +70,7 @@ def infer_template_tokens(counting: Counting, counted: int, reported: int) -> in
         counted: the count of a prompt of one message.
         reported: the number of tokens in the same prompt as reported with its answer.
     """
-    if counting == "vllm":  # its count includes the template
+    if counting == "vllm":  # vLLM's count includes the template
         return reported if reported == counted else None
     added = reported - counted
     # Where text and template meet, they may share a token, so the difference can be slightly negative.

@@ -113,7 +113,7 @@ def triples(comparisons: Sequence[BertScoreComparison], means: Means) -> list[Tr
 def _choose_best(
     comparison: BertScoreComparison, pairs: Sequence[Triple | None] | None
 ) -> Triple | Unscored:
-    """Return the best of each score. None: the encoder can read nothing in that reference, or in the answer."""
+    """Return the best of each score. None stands for a reference or answer that the encoder cannot read."""
     if pairs is None:
         return (
             (0.0, 0.0, 0.0)

@@ -50,7 +50,7 @@ def _score_as_helm(
     instance: Instance,
     options: Options,  # noqa: ARG001
 ) -> float | Unscored:
-    """Score as HELM does at version 0.5.16. Undefined scores are 0 there, and so are those of an unreadable gold."""
+    """Score as HELM does at version 0.5.16. HELM gives 0 if a score is undefined or the gold is unreadable."""
     if not instance.references:
         return Unscored(Reason.NO_REFERENCE)
     gold = {code for r in instance.references for code in upstream_codes(r.text)}

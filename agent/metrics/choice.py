@@ -167,7 +167,7 @@ class _Reader:
         )  # a span that may contain an option's text
 
     def read(self, answer: str) -> int | None:
-        """Return the option of the first source with a mention, if it names only one and the answer keeps to it."""
+        """Return the option in the first source that names any; None if it names several or a retracted one."""
         text = _remove_markup(answer)
         if any(_holds_more_than(_MAX_STATEMENTS, cue, text) for cue in _CUES):
             return None

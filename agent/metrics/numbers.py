@@ -8,7 +8,8 @@ value, which may be repeated. Digits that belong to a unit ("mL/min/1.73 m2", "1
 ("7 out of 10", "7/10 points") are not values.
 
 An explanation in brackets is not a value either: "5 (2 for age, 3 for stroke)", where the parts add up to the value,
-and "106.2 (using a weight of 75 kg)". In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several.
+and "106.2 (using a weight of 75 kg)". In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several
+values.
 
 A bound is not a value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is a denied value ("not 5").
 "About 5", "~5" and "\u2248 5" give the value 5: the metric's limits decide whether that is close enough. A hyphen, dash

@@ -26,7 +26,10 @@ __all__ = ["Cell", "Outcome", "SqlRow", "compiles", "run_query"]
 Ended = Literal["finished", "refused", "failed", "too_long", "too_much"]
 
 SECONDS = 3.0
-"""Scoring waits for a query. On the public database it takes milliseconds; a published query cut off is not a gold."""
+"""The time limit for a query, for which scoring waits. Queries on the public database take milliseconds.
+
+A published query that exceeds the limit cannot serve as a reference.
+"""
 ROWS = 10_000
 
 
@@ -36,7 +39,7 @@ class Outcome:
 
     Attributes:
         ended: "finished"; "refused": it would do more than read; "failed": it is not one SQLite query over these
-            tables; "too_long": stopped at the limit of time or memory; "too_much": stopped at that of rows and bytes.
+            tables; "too_long": stopped by the limit on time or memory; "too_much": stopped by that on rows and bytes.
         rows: the result; empty unless the query finished.
     """
 
@@ -88,7 +91,7 @@ class _Values(pickle.Unpickler):
 
 
 class _QueryProcess:
-    """The process that runs queries. It is replaced after a query has ended it."""
+    """The process that runs queries. A new process is started if a query kills this one."""
 
     def __init__(self) -> None:
         self._process: WorkerProcess | None = None
@@ -102,7 +105,7 @@ class _QueryProcess:
                 process.requests.flush()
                 return cast(Reply, _Values(process.replies).load())
             except (EOFError, OSError, pickle.UnpicklingError):
-                # It may already be ending; its status gives the reason.
+                # The process may already be ending. Its exit status gives the reason.
                 if (
                     self._end(process, patience_s=0.2) >= 0
                 ):  # it exited by itself, which a query cannot cause
@@ -135,7 +138,7 @@ class _QueryProcess:
 
 
 def _start_process() -> WorkerProcess:
-    # With -I and -S, it ignores the site's packages and the environment, and starts fast.
+    # -I and -S make Python ignore site-packages and the environment, and start faster.
     try:
         return WorkerProcess(Path(sql_process.__file__), flags=("-I", "-S"), cwd="/")
     except OSError:

@@ -61,7 +61,7 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     )  # Ctrl-C is handled by the agent, which then closes this process's input
     signal.signal(
         signal.SIGALRM, signal.SIG_DFL
-    )  # it ends the process, even in the middle of a step
+    )  # SIGALRM ends the process, even in the middle of a step
     with contextlib.suppress(OSError, ValueError):  # some systems have no such limit
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     while True:

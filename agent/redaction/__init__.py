@@ -1,4 +1,4 @@
-"""De-identification of the texts of cases before any person sees them.
+"""De-identification of the texts in instances before any person sees them.
 
 Every output that a person can see (terminal, pages, exports, logs) accepts only `Redacted` text, and only this package
 creates it. Opening a redactor reads a policy, builds the engine and tests it on a known text. Heavy libraries are not

@@ -83,7 +83,7 @@ def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str
     """Return original texts for display: the only way to bypass redaction.
 
     Args:
-        texts: texts of cases, returned unchanged, in order.
+        texts: texts from instances, returned unchanged, in order.
         audit: writes the audit entry and returns once it is on disk. It runs first; if it raises, no text is shown.
         event: description of the revealed texts and their run, without any text of a case.
     """

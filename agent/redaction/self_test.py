@@ -1,7 +1,7 @@
 """The self-test of an engine: one text per language, with identifiers that must be redacted.
 
 The test runs at every start, under the policy in force. A policy, word list or library that causes names to be missed
-is noticed before any case is shown.
+is noticed before any instance is shown.
 """
 
 from collections.abc import Mapping, Sequence

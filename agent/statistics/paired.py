@@ -207,7 +207,7 @@ def _test_means(
 def _add_power(
     difference: MeanDifference, error: float, reach: float, tests: int
 ) -> MeanDifference:
-    """Add the smallest detectable difference, and the units needed to detect one as large as this."""
+    """Add the smallest detectable difference, and the number of units needed to detect the observed one."""
     units = difference.units
     spread = error * math.sqrt(units)
     return replace(

@@ -17,7 +17,7 @@ def find_detectable_difference(
 
     It is (t_0.975 + t_0.8) standard errors, by Student's t with units - 1 degrees of freedom, which approximates the
     noncentral t closely (Julious 2004). With ten units or more, exact tables and simulations differ little from it. For
-    several tests, the 5 % are divided among them as in the first step of Holm's correction, so a difference detected
+    several tests, the 5 % is divided among them as in the first step of Holm's correction, so a difference detected
     here is also detected by Holm's method.
 
     Args:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.float64]
 
 SEED = 20_250_523  # an arbitrary constant, so that the same scores always give the same interval
-BLOCK = 250_000  # drawn units in memory at a time, which fit the cache of a processor
+BLOCK = 250_000  # drawn units in memory at a time, which fit in a processor's cache
 FEW_UNITS = 8  # with fewer units, intervals from resamples alone are too narrow
 MIN_UNITS = 10  # for agreement, ranks and results over benchmarks; fewer units would understate the uncertainty
 ROUNDING_ERROR = 1e-12  # upper bound of rounding errors in computed statistics
@@ -31,7 +31,7 @@ Item = TypeVar("Item")
 def draw_units(
     units: int, resamples: int, generator: Any = None, at_once: int = BLOCK
 ) -> "Iterator[NDArray[np.int64]]":
-    """Yield the numbers of the drawn units, one row per resample, in blocks of about `at_once` numbers.
+    """Yield the indices of the drawn units, one row per resample, in blocks of about `at_once` indices.
 
     Args:
         units: number of units to draw from, and to draw in each resample.
@@ -109,7 +109,7 @@ def resample_means(
 
     generator = np.random.default_rng(SEED if stream is None else (SEED, stream))
     units = len(sums)
-    # If so, all resamples have the same number of instances.
+    # If all units have the same size, all resamples have the same number of instances.
     have_equal_size = bool((sizes == sizes[0]).all())
     means = []
     for drawn in draw_units(units, resamples, generator, BLOCK):
@@ -206,7 +206,10 @@ def compute_figure_interval(
 def limit_interval(
     interval: tuple[float, float], value: float, within: tuple[float, float]
 ) -> tuple[float, float]:
-    """Limit an interval to a range. A value outside the range, which may have been guessed, stays in the interval."""
+    """Limit an interval to a range.
+
+    The interval always includes the value, even if it lies outside `within`, because `within` may be a guess.
+    """
     low, high = interval
     return min(value, max(low, within[0])), max(value, min(high, within[1]))
 

@@ -29,7 +29,7 @@ _TOKEN_COUNTS = ("num_prompt_tokens", "num_completion_tokens")
 
 
 class _CaseKey(NamedTuple):
-    """The key of one case of a run. HELM repeats an instance for each perturbation and train trial."""
+    """The key of one entry in a run. HELM writes an instance once for each perturbation and train trial."""
 
     instance_id: str
     perturbation: str  # empty if there is none
@@ -38,7 +38,7 @@ class _CaseKey(NamedTuple):
 
 @dataclass(slots=True)
 class _CaseStats:
-    """The scores of one case by HELM's metric names, and its token counts."""
+    """The scores and token counts of one instance. Scores are by HELM's metric names."""
 
     scores: dict[str, float] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class _CaseStats:
 
 @dataclass(frozen=True, slots=True)
 class HelmCase:
-    """One case of a HELM run: its instance, response and judge seats, and its scores by HELM's metric names."""
+    """One instance of a HELM run, with the response, the judge seats, and the scores by HELM's metric names."""
 
     instance: Instance
     response: Response | None
@@ -91,7 +91,7 @@ def find_run_folders(directory: Path) -> list[tuple[str, Path]]:
 
     Raises:
         ConfigError: the directory contains no run folder.
-        BenchmarkError: a link where a folder is expected.
+        BenchmarkError: a run's folder is a link.
     """
     if os.path.lexists(directory / "run_spec.json"):
         return [(directory.absolute().parent.name, directory)]
@@ -122,9 +122,7 @@ def _list_folders(directory: Path) -> Iterator[Path]:
     for path in paths:
         is_link_of_helm = path.name == _LATEST and directory.name == "runs"
         if path.is_symlink() and not is_link_of_helm:
-            raise BenchmarkError(
-                f"{directory.name}: a link where a run's folder is expected", ADVICE
-            )
+            raise BenchmarkError(f"{directory.name}: expected a run's folder, not a link", ADVICE)
         if path.is_dir() and not path.is_symlink():
             yield path
 
@@ -335,7 +333,7 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
 
 
 def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:
-    """Return each case's scores and token counts. HELM may write several entries for one case, one per metric."""
+    """Return each instance's scores and token counts. HELM may write one entry per metric for an instance."""
     case_stats: dict[_CaseKey, _CaseStats] = {}
     for entry in per_instance.items():
         stats = case_stats.setdefault(_read_key(entry, entry, id_key="instance_id"), _CaseStats())

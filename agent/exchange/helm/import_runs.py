@@ -199,7 +199,7 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop
     )
     if benchmark is not None:
-        # The part that was run, and the list of all parts: runs of all parts together make one row of a board.
+        # The part that was run, and the list of all parts, because runs of all parts together make one row of a board.
         arguments = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
         free = tuple(list_free_arguments(benchmark, arguments))
         details = replace(

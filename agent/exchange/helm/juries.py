@@ -142,7 +142,7 @@ def _read_judges(models: JsonNode) -> dict[str, Judge]:
 def read_seats(
     request_state: JsonNode, juries: Sequence[HelmJury]
 ) -> dict[str, tuple[HelmSeat, ...]]:
-    """Return the seats of one instance by HELM's metric name, omitting juries without an annotation of it."""
+    """Return the seats of one instance by HELM's metric name, omitting juries that did not annotate it."""
     annotations = request_state.maybe("annotations")
     if annotations is None:
         return {}

@@ -91,7 +91,10 @@ def metric_title(name: str) -> str:
 def imported_metric(
     name: str, helm_name: str, *, values: Sequence[float] = (), whole_run: bool = False
 ) -> KeptMetric:
-    """Return the record of an imported metric. The scale of one that is not ours is taken from its `values`."""
+    """Return the record of an imported metric.
+
+    If the metric is unknown to Intramural, infer its scale from `values`.
+    """
     spec = METRICS.get(name)
     if spec is not None:
         low, high, binary = spec.low, spec.high, spec.binary

@@ -1,1 +1,1 @@
-"""Redaction of stored cases and judgements before people see them."""
+"""Redaction of stored instances and judgements before people see them."""

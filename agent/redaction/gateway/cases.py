@@ -56,7 +56,7 @@ class ClearedJudgement:
         reason: why there is no valid verdict.
         repaired: whether the judge was asked to correct its first reply.
         words: texts of the verdict, such as explanations, by criterion and field.
-        replies: the first reply and the repair; empty if there was no reply, and after a purge.
+        replies: the first reply and the correction; empty if there was no reply, and after a purge.
     """
 
     metric: str
@@ -222,7 +222,7 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 def _list_texts(
     stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool
 ) -> Iterator[str]:
-    """Yield every text of a case, in the order in which `_build_case` consumes them."""
+    """Yield every text of an instance, in the order in which `_build_case` consumes them."""
     instance, response = stored.instance, stored.response
     if instance is not None:
         if reveals:

@@ -34,7 +34,7 @@ class SeatJudgement:
         judge: the name of the judge.
         seat: the seat's grades, or the reason why it has none.
         words: texts of the verdict by criterion and field; empty without a verdict, and after a purge.
-        replies: the judge's replies as received: the first and the repair.
+        replies: the judge's replies as received: the first reply and the correction.
     """
 
     metric: str

@@ -356,7 +356,7 @@ def _locate_tokens(words: Words, tokens: Sequence[int], text: str) -> tuple[int,
 
 
 def _ends_before(word: str, kind: str, *, more_follows: bool) -> bool:
-    """Return whether a detection of `kind` ends before `word`; `more_follows` means that it could continue after it."""
+    """Return whether a detection of `kind` ends before `word`; `more_follows` means that the detection could go on."""
     if word.lower() in _NEGATIONS or (word in _NEGATIONS_AT_THE_END and not more_follows):
         return True
     if kind == "NAME":

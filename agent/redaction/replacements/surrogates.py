@@ -38,7 +38,7 @@ _ORGANIZATION_WORDS = frozenset(surrogate_words("organizations"))
 
 
 class _NoFreeNameError(Exception):
-    """A record holds every name that could be chosen for a surrogate."""
+    """A record contains every name that could be chosen for a surrogate."""
 
 
 class KeyedChoice:
@@ -190,7 +190,7 @@ class Surrogates:
         """Choose one of `names` that is not a word of the record.
 
         Raises:
-            _NoFreeNameError: if the record has all those that were tried; a tag is needed.
+            _NoFreeNameError: the record contains all names that were tried, so a tag is needed.
         """
         for attempt in range(_TRIES):
             name = names[self._choice.choose_number(len(names), *subject, str(attempt))]

@@ -59,7 +59,7 @@ def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
 
     Raises:
         ConfigError: the folder is not a HELM output folder, or has no such suite.
-        BenchmarkError: a link where a folder is expected.
+        BenchmarkError: a folder is a link.
     """
     _require_folder(output, "HELM's output folder")
     if not (output / "runs").is_dir() or (output / "runs").is_symlink():
@@ -182,7 +182,7 @@ def _classify(path: Path, parts: tuple[str, ...], suites: set[str]) -> Kind | No
 
 def _require_folder(path: Path, described: str) -> None:
     if path.is_symlink():
-        raise BenchmarkError(f"a link where {described} is expected", "Give the folder itself.")
+        raise BenchmarkError(f"{described} is a link, not a folder", "Give the folder itself.")
     if not path.is_dir():
         raise ConfigError(
             f"{described} is missing or not a folder",

@@ -134,7 +134,9 @@ def read_manifest(folder: Path) -> Manifest:
         where = next(iter(error.errors()[0]["loc"]), "file")
         if where not in Manifest.model_fields:
             where = "file"
-        raise RedactionError(f"{MANIFEST}: {where}: not as it was written", _ADVICE) from None
+        raise RedactionError(
+            f"{MANIFEST}: {where}: redaction never writes this value", _ADVICE
+        ) from None
 
 
 _ADVICE = "Do not share the folder. Redact it again from HELM's own output."

@@ -56,7 +56,7 @@ def redact_folder(
         key: 32 bytes, the key of labels and of the hashes of ids. With the key, an id can be found by trial.
 
     Raises:
-        ConfigError: the folder is not a HELM folder, lacks a suite, contains more than it, or cannot be written.
+        ConfigError: the folder is not a HELM folder, lacks a suite, contains other files, or cannot be written.
         BenchmarkError: a file of HELM's is damaged, or a folder is a link.
         RedactionError: redaction still changes the texts after several passes.
     """

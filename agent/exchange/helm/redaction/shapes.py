@@ -3,7 +3,7 @@
 Based on the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). As in MedHELM's own scripts,
 the texts of prompts, inputs and references are never shown. The texts of models and judges are shown redacted, or not
 at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
-Numbers are kept only in fields known to hold settings, counts and scores, and only if they are small enough for one.
+Numbers are kept only in fields known to contain settings, counts and scores, and only up to a limit.
 Statistics must be consistent.
 """
 

@@ -1,8 +1,8 @@
 """Steps, each of which transforms one value of HELM's files. `shapes` assigns a step to each field.
 
-A step receives the walk and a value, and returns the value for the new tree, or `OMIT`. The first steps below take maps
-and lists apart; the others decide about single values. Every value that is not shown is passed to `Walk.hide`, so that
-identifiers in it are searched for in the texts that are shown.
+A step receives the walk and a value, and returns the value for the new tree, or `OMIT`. The first steps below process
+the elements of maps and lists; the others decide about single values. Every value that is not shown is passed to
+`Walk.hide`, so that identifiers in it are searched for in the texts that are shown.
 """
 
 import math
@@ -22,7 +22,7 @@ _MAX_TEXT_SHARE = 999_999  # tokens, characters or bytes
 _MAX_DECIMALS = 4  # significant digits in a fractional setting
 _GRADE = re.compile(r"(?:.*[^a-z])?(?:score|grade|rating|points?|label|rank)s?", re.IGNORECASE)
 _MEASURES_TEXT = re.compile(r"(?:.*_)?(?:tokens|length|size|characters|bytes)")
-_QUOTES_A_CASE = frozenset({"prompt_text", "explanation"})  # annotations that quote the case
+_QUOTES_A_CASE = frozenset({"prompt_text", "explanation"})  # annotations that quote the instance
 
 
 def take_fields(**steps: Step) -> Step:
@@ -176,7 +176,7 @@ def keep_flag(walk: Walk, value: Any) -> Any:
 
 
 def redact_text(walk: Walk, value: Any) -> Any:
-    """Redact a text that belongs to the benchmark rather than to a case."""
+    """Redact a text that belongs to the benchmark rather than to an instance."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -185,7 +185,7 @@ def redact_text(walk: Walk, value: Any) -> Any:
 
 
 def blank_text(walk: Walk, value: Any) -> Any:
-    """Blank a text of a case."""
+    """Blank a text from an instance."""
     if value is None:
         return None
     if value != REDACTED:
@@ -203,7 +203,7 @@ def redact_output(walk: Walk, value: Any) -> Any:
 
 
 def show_name(walk: Walk, value: Any) -> Any:
-    """Show a name that HELM's tools look up, or its label."""
+    """Show a name that HELM's tools look up, or replace it with a label."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -236,9 +236,10 @@ def hash_id(walk: Walk, value: Any) -> Any:
 
 
 def show_settings(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """Show arguments of a class that a site names: plain names and numbers of HELM's settings, but no paths or texts.
+    """Redact the arguments of a site-configured class.
 
-    Any other number may come from a record: {"hadm_id": 20000147}.
+    Keep plain names, and numbers of settings known from HELM; remove paths and free text. Any other number may come
+    from a record: {"hadm_id": 20000147}.
     """
     if isinstance(value, dict) and depth < DEEPEST:
         return _show_map_of_settings(walk, value, depth)

@@ -21,7 +21,7 @@ from agent.redaction.spans.span import Span
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own replacement for a text that is not shown
-_PASSES = 5  # real folders stop changing after two; more than five is a fault of redaction
+_PASSES = 5  # real folders stop changing after two; needing more than five is a bug
 _DEEPEST = 60  # levels of maps and lists
 _MIN_IDENTIFIER_LENGTH = 5  # characters; shorter instance ids are not searched for in texts
 _HELM_ID = re.compile(r"id\d+")

@@ -64,7 +64,7 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         if entity is not None and entity not in get_args(Entity)
     }
     if wrong:
-        raise ModelFolderError(f"labels: {', '.join(sorted(wrong))} is not an entity")
+        raise ModelFolderError(f"labels: not an entity: {', '.join(sorted(wrong))}")
     meanings = {**KNOWN, **meanings}
     entities: dict[str, str] = {}
     unknown: set[str] = set()
@@ -77,9 +77,11 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         if entity:
             entities[label] = entity
     if unknown:
-        raise ModelFolderError(f"the policy does not map its labels {', '.join(sorted(unknown))}")
+        raise ModelFolderError(
+            f"the policy does not map the model's labels {', '.join(sorted(unknown))}"
+        )
     if not entities:
-        raise ModelFolderError("none of its labels denotes an identifier")
+        raise ModelFolderError("none of the model's labels denotes an identifier")
     return entities
 
 

@@ -548,7 +548,7 @@ def test_a_link_to_another_folder_is_not_followed(filled: FilledSite, tmp_path: 
     else:
         (output / "runs" / "real").mkdir()
         (output / "runs" / "real" / "x").symlink_to(HELM_OUTPUT / "runs" / "real" / "simple_mcqa")
-    with pytest.raises(BenchmarkError, match="a link where a run's folder is expected"):
+    with pytest.raises(BenchmarkError, match="expected a run's folder, not a link"):
         import_helm(filled.site, output)
 
 

@@ -21,14 +21,14 @@ def test_a_spacy_pipeline_finds_under_our_words(pipeline):
 
 def test_a_label_that_nobody_explained_is_refused(pipeline):
     with pytest.raises(
-        RedactionError, match=r"spacy:rules: the policy does not map its labels WARD_NAME"
+        RedactionError, match=r"spacy:rules: the policy does not map the model's labels WARD_NAME"
     ) as refused:
         open_model("spacy", pipeline, {}, ["en"], deadline())
     assert "labels" in refused.value.advice
 
 
 def test_a_label_explained_by_a_word_that_is_no_entity_is_refused(pipeline):
-    with pytest.raises(RedactionError, match="WARDS is not an entity"):
+    with pytest.raises(RedactionError, match="labels: not an entity: WARDS"):
         open_model("spacy", pipeline, {"WARD_NAME": "WARDS"}, ["en"], deadline())
 
 
