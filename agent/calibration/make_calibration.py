@@ -124,7 +124,7 @@ def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Ca
         seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
         items, purged = _choose_items(store, runs, candidates, wanted, seed)
         rows, withheld, note = _clear_rows(site, store, items, wanted)
-        # The codes do not depend on the seed: otherwise the seed would reveal which item a code stands for.
+        # The codes do not depend on the seed, because otherwise the seed would reveal which item a code stands for.
         codes = make_codes(len(items), random.SystemRandom())
         for row, code in zip(rows, codes, strict=True):
             row[ITEM] = code
@@ -203,7 +203,7 @@ def _hand_out(
     out: Path,
     files: Mapping[str, bytes],
 ) -> None:
-    """Store the plan before the folder appears under its name: sheets could not be read back without their plan."""
+    """Store the plan before the folder gets its name, because sheets cannot be read back without a plan."""
     is_plan_stored = False
     try:
         with new_folder(out) as folder:

@@ -87,7 +87,7 @@ class _GradeReader:
                 )
             return
         if item not in self._items:
-            self._problems.add(f"row {number}", "its item code does not belong to this sample")
+            self._problems.add(f"row {number}", "the item code does not belong to this sample")
             return
         first_row = self._first_rows.setdefault(item, number)
         if first_row != number:

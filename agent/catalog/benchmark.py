@@ -166,7 +166,8 @@ class BrokenDefinition:
 def load_benchmark(folder_or_yaml: Path, *, absolute_paths: bool = False) -> Benchmark:
     """Read a benchmark folder (its benchmark.yaml) or a single YAML file, such as those of MedHELM.
 
-    Files named in the definition are searched in its folder and then, as in MedHELM, in the working directory.
+    Files named in the definition are looked up in the definition's folder and then, as in MedHELM, in the working
+    directory.
 
     Args:
         folder_or_yaml: the folder or the YAML file.

@@ -124,7 +124,7 @@ def read_deployments(path: Path) -> dict[str, Deployment]:
 
 
 def make_server_deployment(server_url: str, model: str) -> Deployment:
-    """Return the deployment for `--server URL` and a model that the server knows by the name `model`.
+    """Return the deployment for `--server URL` and a model that the server serves under the name `model`.
 
     Its name is `server-` and 8 digits of the address's digest. Two servers of the same model are thus separate
     deployments with separate answers, and labels contain no host name.

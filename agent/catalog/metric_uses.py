@@ -109,7 +109,9 @@ def _read_scale(section: YamlMap, default: Scale) -> Scale:
     if low is None or high is None:
         return default
     if low >= high:
-        section.note("scale", "expected `low` below `high`; more is better")
+        section.note(
+            "scale", "expected `low` to be less than `high`, since a higher grade must be better"
+        )
         return default
     return Scale(low, high)
 

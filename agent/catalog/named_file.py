@@ -1,4 +1,4 @@
-"""Find the files that a definition names, and refuse keys and other folders.
+"""Find the files that a definition names, and refuse private keys and files outside the permitted folders.
 
 The text of a prompt is sent to a model server, so a definition must not be able to name arbitrary files.
 """
@@ -15,7 +15,7 @@ KEY_TEXT_BYTES = 4096
 
 
 def find_named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
-    """Find a file that a definition names, in its folder or else (as in MedHELM) in the working directory.
+    """Find a file that a definition names, in the definition's folder or else (as in MedHELM) in the working directory.
 
     Args:
         name: the name in the definition. A relative path must not lead out of the folder, not even by a link.

@@ -202,7 +202,7 @@ def find_newest_frozen(benchmark: Benchmark, site_data: Path) -> FrozenVersion |
 
 
 def freeze(benchmark: Benchmark, site_data: Path) -> FrozenVersion:
-    """Copy a benchmark's current data, or return the newest copy if it already holds the same bytes.
+    """Copy a benchmark's current data, or return the newest copy if it already contains the same bytes.
 
     Raises:
         ConfigError, BenchmarkError: see `find_sources`; or a file changed while it was copied.

@@ -184,10 +184,10 @@ class InstanceMaker:
         names = ", ".join(map(repr, self._list_expected(gold)))
         if table.has_header:
             problems.add(
-                "line 1", f"holds none of the columns {names}; is the header line missing?"
+                "line 1", f"contains none of the columns {names}; is the header line missing?"
             )
         else:
-            problems.add("the whole file", f"holds none of the columns {names}")
+            problems.add("the whole file", f"contains none of the columns {names}")
 
     def _list_optional(self, prompt: PromptTemplate, gold: Gold | None) -> set[str]:
         """Return the columns whose cells may be empty."""

@@ -97,7 +97,7 @@ def locate_dataset(
 
 
 def locate_replaced_data(site_data: Path, benchmark_id: str) -> Path:
-    """Return the folder that holds a benchmark's old data while new data replaces it."""
+    """Return the folder that contains a benchmark's old data while new data replaces it."""
     return site_data / f".{benchmark_id}.old"
 
 

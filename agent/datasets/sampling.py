@@ -29,7 +29,7 @@ def _permutation(n: int, seed: int) -> list[int]:
     generator = _mersenne_twister(seed)
     indices = list(range(n))
     for i in range(n - 1, 0, -1):
-        # Draw a number from 0 to i: take the low bits of a word, as many as i has, and retry while above i.
+        # Draw a number from 0 to i: take as many low bits of a word as i has, and repeat if the number exceeds i.
         mask = (1 << i.bit_length()) - 1
         while (j := generator.getrandbits(32) & mask) > i:
             pass

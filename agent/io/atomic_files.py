@@ -1,4 +1,4 @@
-"""Atomic writing of files: after a crash a file has its old or its new contents; only its owner may read it."""
+"""Atomic writing of files that only their owner may read: a crash leaves either the old or the new contents."""
 
 import errno
 import fcntl
@@ -59,7 +59,7 @@ def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
     while True:
         temporary = folder / f".new-{secrets.token_hex(_NAME_BYTES)}"
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
-        with suppress(OSError):  # on a file system without locks, orphans stay
+        with suppress(OSError):  # on a file system without locks, files of killed commands remain
             fcntl.flock(handle, fcntl.LOCK_EX)
         if os.fstat(handle).st_nlink:
             return handle, temporary
@@ -67,7 +67,7 @@ def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
 
 
 def _remove_orphans(folder: Path) -> None:
-    """Remove temporary files whose writer was killed, which their released locks show."""
+    """Remove temporary files of killed commands, which are recognised by their released locks."""
     for orphan in folder.glob(".new-" + "[0-9a-f]" * 2 * _NAME_BYTES):
         with suppress(OSError):
             handle = os.open(orphan, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -79,7 +79,7 @@ def _remove_orphans(folder: Path) -> None:
 
 
 def open_plain(path: Path) -> io.BufferedReader:
-    """Open a file named by a person for reading, without blocking on a pipe.
+    """Open a file that a user named, for reading and without blocking on a pipe.
 
     Raises:
         OSError: the file cannot be read, or is a pipe, a device or a folder.

@@ -27,7 +27,7 @@ def check_weights(folder: Path) -> None:
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         other = (
-            " (weights in a .bin file are not read: a pickle can run code)"
+            " (weights in a .bin file are not read, because a pickle can run code)"
             if any(folder.glob("*.bin"))
             else ""
         )

@@ -12,7 +12,7 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
     """Read a small file.
 
     Raises:
-        AgentError: the file is missing or too large; of the type `error`.
+        AgentError: the file is missing or too large, raised as the type `error`.
     """
     try:
         with open_plain(path) as file:
@@ -30,7 +30,7 @@ def decode_text(data: bytes, path: Path, error: type[AgentError]) -> str:
     """Decode UTF-8, with or without a byte order mark; `path` is used in messages only.
 
     Raises:
-        AgentError: a line is not UTF-8; of the type `error`, naming the line.
+        AgentError: a line is not UTF-8, raised as the type `error`; the message names the line.
     """
     try:
         return data.decode("utf-8-sig")

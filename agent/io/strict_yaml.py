@@ -23,7 +23,7 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
     """Return the value of a YAML file's bytes, or None for an empty file; `path` is used in messages only.
 
     Raises:
-        AgentError: the bytes are not valid YAML; of the type `error`, with the file's name and line.
+        AgentError: the bytes are not valid YAML, raised as the type `error`; the message names the file and the line.
     """
     text = decode_text(data, path, error)
     try:
@@ -123,9 +123,7 @@ def _make_pair_adder(pairs: dict[str, object]) -> Callable[[object, Any], None]:
         elif not isinstance(value, str):
             raise _make_error("a key is not text", event)
         elif find_unseen(value):
-            raise _make_error(
-                f"a key holds {find_unseen(value)}, a character that cannot be seen", event
-            )
+            raise _make_error(f"a key contains {find_unseen(value)}, an invisible character", event)
         elif value in pairs:
             named = f"the key {value!r}" if LIKE_A_KEY.fullmatch(value) else "a key"
             raise _make_error(f"{named} is given twice", event)

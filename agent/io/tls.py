@@ -1,4 +1,4 @@
-"""Certificate authorities for outgoing TLS: those of the settings, else the system's, never the environment's."""
+"""Certificate authorities for outgoing TLS, from the settings or else the system, never from the environment."""
 
 import os
 import ssl

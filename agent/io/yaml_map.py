@@ -13,10 +13,10 @@ _NULLS = {"", "null", "Null", "NULL", "~"}
 
 
 def read_yaml(path: Path, error: type[AgentError]) -> "YamlMap":
-    """Read a YAML file that holds one map.
+    """Read a YAML file that contains one map.
 
     Raises:
-        AgentError: the file is not a YAML map; of the type `error`, with the file's name and line.
+        AgentError: the file is not a YAML map, raised as the type `error`; the message names the file and the line.
     """
     return parse_map(read_bytes(path, error), path, error)
 
@@ -25,7 +25,7 @@ def parse_map(data: bytes, path: Path, error: type[AgentError]) -> "YamlMap":
     """Return the map in the bytes of a YAML file; `path` is used in messages only.
 
     Raises:
-        AgentError: the file is not a YAML map; of the type `error`, with the file's name and line.
+        AgentError: the file is not a YAML map, raised as the type `error`; the message names the file and the line.
     """
     value = parse_yaml(data, path, error)
     if not isinstance(value, dict):
@@ -74,7 +74,7 @@ class YamlMap:
         value = self.text(key, default)
         hidden = find_unseen(value)
         if hidden:
-            self.note(key, f"holds {hidden}, a character that cannot be seen")
+            self.note(key, f"contains {hidden}, an invisible character")
         elif len(value) > _MAX_NAME:
             self.note(key, f"has {len(value)} characters; expected at most {_MAX_NAME}")
         else:
@@ -103,7 +103,7 @@ class YamlMap:
             return default or ""
         hidden = find_unseen(value, one_line=False)
         if hidden:
-            self.note(key, f"holds {hidden}, a character that cannot be seen")
+            self.note(key, f"contains {hidden}, an invisible character")
             return default or ""
         return value
 
@@ -157,7 +157,7 @@ class YamlMap:
             self.note(key, "expected a list of texts")
             return ()
         if any(find_unseen(item, one_line=False) for item in value):
-            self.note(key, "a text holds a character that cannot be seen")
+            self.note(key, "a text contains an invisible character")
             return ()
         return tuple(value)
 
@@ -172,7 +172,7 @@ class YamlMap:
             self.note(key, "expected a map of texts")
             return {}
         if any(find_unseen(item, one_line=False) for item in value.values()):
-            self.note(key, "a text holds a character that cannot be seen")
+            self.note(key, "a text contains an invisible character")
             return {}
         return dict(value)
 

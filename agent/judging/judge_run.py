@@ -1,6 +1,6 @@
 """Ask the jury about every stored answer that can be judged, for every seat that has not judged it yet.
 
-Each seat gets one request and, if its reply contains no valid verdict, one request to repair it. Replies are stored in
+Each seat gets one request and, if its reply contains no valid verdict, one request to correct it. Replies are stored in
 small transactions as they arrive and are never requested again. A missing reply leaves its seat open for the next run.
 """
 
@@ -57,7 +57,7 @@ class JudgingOutcome:
     """Counts for the judging of one run.
 
     Attributes:
-        asked: requests sent to judges, including repairs.
+        asked: requests sent to judges, including those for corrections.
         answers: answers that were graded now, or that could not be graded.
         open: answers with a seat that gave no reply; the next run asks it again.
         seconds: the time taken.
@@ -202,13 +202,13 @@ class _Server:
         return self
 
     def __next__(self) -> tuple[_Question, ChatRequest]:
-        """Return the next request. Repairs come before new questions, so that answers are finished in order."""
+        """Return the next request. Corrections come before new questions, so that answers are finished in order."""
         if self.repairs:
             return self.repairs.popleft()
         for question in self.firsts:
             if (
                 self.repairs
-            ):  # this question is itself a repair, as its first reply was stored before
+            ):  # the first reply was stored earlier, so this request is for a correction
                 return self.repairs.popleft()
             return question, question.request
         if self.repairs:
@@ -402,7 +402,7 @@ class _RunJudging:
         return None
 
     def _needs_repair(self, server: _Server, question: _Question) -> bool:
-        """Read the replies. If the only reply contains no verdict, queue a repair request and return True."""
+        """Read the replies. If the only reply contains no verdict, queue a request for a correction and return True."""
         judgement = question.judgement
         question.filled = fill_seat(0, question.key, judgement, self._rubric, question.texts)
         if (
@@ -466,7 +466,8 @@ class _RunJudging:
         self.writer.keep_answer(position, self._use.name, seats, score)
 
 
-_EMPTY_REPLY = Response("", "", "other", None, None, 0.0)  # a reply without any text needs a repair
+# A reply without any text needs correction.
+_EMPTY_REPLY = Response("", "", "other", None, None, 0.0)
 _NOT_SENT = (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH)
 
 

@@ -37,11 +37,11 @@ class JudgementWriter:
             raise self._broken
 
     def judgement(self, key: bytes) -> Judgement | None:
-        """Return the replies to a request, stored or waiting to be; None if there are none."""
+        """Return the replies to a request, stored or queued; None if there are none."""
         return self._judgements.get(key) or self._store.juries.find_judgement(key)
 
     def keep_judgement(self, key: bytes, judgement: Judgement) -> None:
-        """Queue a judge's replies for storing. The reply to a repair request is stored with the first reply."""
+        """Queue a judge's replies for storing. The reply to a request for a correction is stored with the first one."""
         self._judgements[key] = judgement
         self._count_kept()
 

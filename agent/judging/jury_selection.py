@@ -23,7 +23,7 @@ _LATER = "Or use `run --no-judging`, and have the answers judged later with `int
 
 @contextmanager
 def advise_judging_later() -> Iterator[None]:
-    """If a jury cannot be asked, add advice that the run is possible without it."""
+    """If a jury cannot be asked, add advice that the run is possible without judging."""
     try:
         yield
     except (ConfigError, InferenceError) as error:

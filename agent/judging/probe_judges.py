@@ -10,7 +10,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.judging.jury_selection import SeatedJudge
 
-_UNHELD = "its server was not seen to enforce a JSON schema on replies, so verdicts are read from free text"
+_UNHELD = "the probe did not show that the server enforces a JSON schema, so verdicts are read from free text"
 JudgeCapabilities = Mapping[ServerKey, Capabilities]
 
 

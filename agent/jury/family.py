@@ -1,4 +1,4 @@
-"""Identify the family of a model by its name, because a judge may favour answers from its own family.
+"""Identify the family of a model by its name, because a judge may prefer answers from its own family.
 
 A model made from another model's weights or answers belongs to both families if its name shows it.
 """

@@ -1,4 +1,4 @@
-"""Write the request for a judge's verdict, with every text in a fence, and the request to repair a reply."""
+"""Write the request for a judge's verdict, with every text in a fence, and the request to correct a reply."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from agent.metrics import MetricUse, Scale
 from agent.vocabulary import Instance, Message
 
 # Number of characters from the end of a faulty reply that are shown to the judge again. The verdict is at the end, and
-# the repair request must fit the context of a small judge.
+# the request for a correction must fit the context of a small judge.
 _QUOTED_REPLY = 4_000
 _GOLD_NOT_SHOWN = "(not shown)"
 _NO_GOLD = "(none)"
@@ -20,11 +20,11 @@ _PLACEHOLDER = re.compile(r"\{(QUESTION|RESPONSE|GOLD_RESPONSE)\}")
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """The texts of one case that a jury judges. They must never appear in a log or an error.
+    """The texts of one instance that a jury judges. They must never appear in a log or an error.
 
     Attributes:
         question: the model's whole prompt.
-        gold: the right answer; empty if the case has none.
+        gold: the right answer; empty if the instance has none.
         answer: the model's answer without its reasoning.
     """
 
@@ -90,7 +90,7 @@ def write_judge_messages(
 def write_repair_messages(
     asked: tuple[Message, ...], reply: str, fault: Fault, rubric: Rubric, marker: str
 ) -> tuple[Message, ...]:
-    """Return the request to repair a faulty `reply` to `asked`, whose verdict had to contain `marker`."""
+    """Return the request to correct the faulty `reply` to `asked`; the verdict must contain `marker`."""
     quoted_reply = break_control_tokens(reply[-_QUOTED_REPLY:]).strip() or "(no text)"
     form = _write_form(rubric, _write_mark(rubric, marker))
     return (

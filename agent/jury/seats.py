@@ -67,7 +67,7 @@ def is_too_long(reply: Response) -> bool:
 def read_reply(
     reply: Response, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
 ) -> Verdict | Fault:
-    """Return the verdict in a judge's reply, or the fault to name in the repair request."""
+    """Return the verdict in a judge's reply, or the fault to name in the request for a correction."""
     if is_too_long(reply):
         return Fault.TOO_LONG
     if reply.finish_reason == "content_filter":
@@ -85,9 +85,10 @@ def fill_seat(
     Args:
         seat: the position in the jury, from 0.
         key: the key of the judgement.
-        judgement: the stored replies: the first, and the repair if there is one. Without replies the seat stays open.
+        judgement: the stored replies: the first, and the corrected one if there is one. Without replies the seat
+            stays open.
         rubric: the rubric of the jury.
-        texts: the texts of the case, used if the judgement does not state which texts its judge saw.
+        texts: the texts of the instance, used if the judgement does not state which texts its judge saw.
     """
     if not judgement.replies:
         return Seat(seat, None, Reason.NOT_ASKED)
@@ -144,7 +145,7 @@ def compute_helm_jury_score(first_replies: Sequence[str | None], use: MetricUse)
     a score, a score that is not a number) counts as unreadable.
 
     Args:
-        first_replies: by seat; None if no reply came. Upstream requests no repairs.
+        first_replies: by seat; None if no reply came. Upstream requests no corrections.
         use: the jury.
     """
     rubric = read_rubric(use)

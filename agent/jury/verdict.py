@@ -56,7 +56,7 @@ class Verdict:
 
     Attributes:
         grades: criterion -> score on the jury's own scale, with decimals.
-        words: criterion -> field -> text, such as the explanation. May quote the answer, so treat it as text of a case.
+        words: criterion -> field -> text, such as the explanation. May quote the answer, so treat it as patient text.
     """
 
     grades: Mapping[str, float]

@@ -27,10 +27,12 @@ class BenchmarkComparison:
         difference: difference over the instances that both models have a score for.
         at_floor: the same, with answers that a model itself left without a score counted as the lowest; None if there
             are no such answers.
-        without_family: the same, by judges of neither model's family; None if no judge is of a family, or all are.
+        without_family: the same, by judges of neither model's family; None if no judge belongs to either family, or
+            all do.
         bounds: the lowest and highest difference possible if all unscored instances were scored.
         holm_p: p value, corrected for all benchmarks of the table.
-        floor_p, family_p: the same, for the table that uses `at_floor` or `without_family` in the benchmarks with one.
+        floor_p, family_p: the same, for the table that uses `at_floor` or `without_family` in the benchmarks that
+            have it.
     """
 
     paired: PairedBenchmark

@@ -132,7 +132,7 @@ class _Panel:
 
 @dataclass(frozen=True, slots=True)
 class _JudgedRun:
-    """A run and its metric that a jury graded."""
+    """A run, and the metric of this run that a jury graded."""
 
     run: Run
     metric: str
@@ -369,7 +369,7 @@ def _compute_lead(grades: Sequence[float | None], seats: set[int]) -> float | No
 
 
 def _estimate_favour(panel: _Panel, seat: int, rows: Sequence[_GradedRow]) -> Mean | None:
-    """Return how much a judge favours its family; None unless it graded answers by its family and by others."""
+    """Return a judge's self-preference; None unless it graded answers by its own family and by others."""
     graded = list(_compare_to_strangers(panel, seat, rows))
     if len({graded_answer.is_family for graded_answer in graded}) < 2:
         return None
@@ -392,7 +392,7 @@ def _compare_to_strangers(
 ) -> Iterator[_BesideStrangers]:
     """Yield the grade of a judge with the mean grade of strangers, for every answer that has both.
 
-    Strangers belong neither to the judge's family nor to the answering model's, because a judge who might favour
+    Strangers belong neither to the judge's family nor to the answering model's, because a judge that might prefer
     either family is not a neutral reference.
     """
     judge = panel.judges[seat].model_name
@@ -410,7 +410,7 @@ def _compare_to_strangers(
 
 
 def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
-    """Return whether strangers' grades of the family's answers are over a standard deviation from those of others."""
+    """Return whether strangers' mean grades of family and other answers differ by over a standard deviation."""
     family = [graded_answer.strangers for graded_answer in graded if graded_answer.is_family]
     others = [graded_answer.strangers for graded_answer in graded if not graded_answer.is_family]
     squares: list[float] = []

@@ -1,4 +1,4 @@
-"""Summarise a jury's seats: filled, repaired and failed ones, criteria, and the score without judges of the family."""
+"""Summarise a jury: filled, corrected and empty seats, criteria, and the score without judges of the model's family."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class JurySummary:
         quorum: number of valid verdicts that an answer needs for a score; None if not known.
         seats: number of answers that can be judged, times the number of judges.
         filled: number of seats with a valid verdict.
-        repaired: number of filled seats whose judge was asked to repair its first reply.
+        repaired: number of filled seats whose judge was asked to correct its first reply.
         faults: number of seats without a verdict, by reason. Seats that have not been asked yet are `not_judged`.
         criteria: mean over answers of the valid seats' grades, by criterion.
         family: seats, from 0, whose judges are of the judged model's family.

@@ -34,7 +34,7 @@ class Result:
 
     @property
     def left_out(self) -> str | None:
-        """The reason, independent of other results, why this one is in no column; None if there is no such reason."""
+        """The reason why this result is in no column, whatever the other results; None if there is none."""
         if self.barred:
             return self.barred
         return NO_VALUE if self.value is None else None

@@ -47,7 +47,7 @@ class ModelSide:
 
     Attributes:
         runs: names of the runs used.
-        family: judges of the model's own family, who may favour its answers.
+        family: judges of the model's own family, who may prefer its answers.
         unscored: number of instances asked of both models for which this model has no score, by reason.
         inapplicable: number of instances for which the metric does not apply to this model's answer.
         only: number of instances that only this model was asked.
@@ -74,7 +74,7 @@ class PairedBenchmark:
             would shift that model's mean.
         at_floor: the same pairs, with the metric's lowest score for answers that a model itself left without a score.
         without_family: the same pairs scored by the judges of neither model's family, if more than half of those gave
-            a verdict on both answers; empty if no judge is of a family, or all are.
+            a verdict on both answers; empty if no judge belongs to either family, or all do.
         figure: labels for a whole-run metric.
         side_a, side_b: the runs of each model, and counts of its instances that are not in the pairs.
         stands_in: whether the metric replaces a main metric that has yet to be judged or measured.

@@ -52,9 +52,9 @@ def pair_models(
         store: the site's store.
         suites: names of existing suites.
         a, b: names of models or deployments.
-        metric: the metric to compare; None for each benchmark's main metric. Another metric replaces the main one only
-            if that has yet to be judged or measured. If it was judged or measured differently in the two runs, the
-            benchmark is left out.
+        metric: the metric to compare; None for each benchmark's main metric. Another metric replaces the main one
+            only if the main one has yet to be judged or measured. If the main metric was judged or measured
+            differently in the two runs, the benchmark is left out.
 
     Raises:
         ConfigError: a model is not in the suites or is served by several deployments there, or both are the same.

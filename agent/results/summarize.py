@@ -39,7 +39,7 @@ class Note(StrEnum):
 
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark is shown"
     SEATS_OPEN = (
-        "seats of the jury are still open and no answer has its score; another metric is shown"
+        "seats of the jury are still open and no answer has a score yet; another metric is shown"
     )
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"

@@ -38,9 +38,9 @@ def bind_encoder(rules: Rules, means: Means) -> Rules:
 def compute_later_scores(
     rules: Rules, cases: Iterable[AnsweredInstance], means: Means | None = None
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
-    """Yield (position, name of the measure, value) for every case and every measure that is computed later.
+    """Yield (position, name of the measure, value) for every instance and every measure that is computed later.
 
-    Values are in the order of the cases, and only one batch is in memory at a time. For an answer that cannot be
+    Values are in the order of the instances, and only one batch is in memory at a time. For an answer that cannot be
     scored, because it is blank or was cut off during its reasoning, the value is the reason.
 
     Raises:

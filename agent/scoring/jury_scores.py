@@ -27,7 +27,7 @@ def regrade(judged: Sequence[Judged], use: MetricUse, texts: tuple[str, ...]) ->
     Args:
         judged: seats with the replies they are based on.
         use: the metric with the jury.
-        texts: texts of the case. Outside judges saw redacted texts, which are stored with their replies.
+        texts: texts of the instance. Outside judges saw redacted texts, which are stored with their replies.
     """
     rubric = read_rubric(use)
     return [

@@ -64,7 +64,7 @@ class Rules:
         scoring: the choice between Intramural's rules, HELM's or both.
         measures: measures in the benchmark's order; for "both", each is followed by its counterpart by HELM's rules.
         parser: extracts the part of an answer that Intramural's rules score; HELM scores the whole answer.
-        lineage: lineage of the units.
+        lineage: the dataset that the units come from.
     """
 
     scoring: ScoringChoice

@@ -62,7 +62,7 @@ class SitePages:
     Args:
         name: the site's name, for the head of each page.
         store: the site's store, which is only read.
-        clearer: redacts texts of cases for display.
+        clearer: redacts patients' texts for display.
         catalogue: benchmarks by id, which describe those of an imported leaderboard.
         prices: current prices by deployment.
         release: show only this local release and its suites.

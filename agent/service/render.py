@@ -1,4 +1,4 @@
-"""Render views as HTML and as JSON. HTML accepts text of a case only as `Redacted`."""
+"""Render views as HTML and as JSON. HTML accepts patient text only as `Redacted`."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -125,7 +125,7 @@ def _list_judged_rows(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]
 
 
 def _render_case_text(text: object) -> Markup:
-    """Render text of a case, with its tags marked.
+    """Render patient text, with its tags marked.
 
     Raises:
         TypeError: the text is not `Redacted`, so the page must not be shown.

@@ -1,6 +1,6 @@
 """Build the pages of one run: its metrics and settings, and its instances.
 
-Texts of cases pass through a `Clearer`, so views contain them only as `Redacted`.
+Patients' texts pass through a `Clearer`, so views contain them only as `Redacted`.
 """
 
 import math
@@ -211,7 +211,7 @@ def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
 
 
 def _describe_status(case: ClearedCase) -> str:
-    """Return the reason why a case has no answer to show, or an empty string if it has one."""
+    """Return the reason why an instance has no answer to show, or an empty string if it has one."""
     if case.answer is not None:
         return ""
     for score in case.scores.values():

@@ -24,13 +24,13 @@ _ADVICE = (
 )
 
 _STOPPED = (
-    "Logging has stopped, to overwrite no evidence. Find out who can write to the store's folder, and restore "
+    "Logging has stopped so that no evidence is overwritten. Find out who can write to the store's folder, and restore "
     "store/ from a backup."
 )
 
 
 class AuditLog:
-    """The site's log of events, such as texts revealed, purged or exported. It never contains text of a case."""
+    """The site's log of events, such as texts revealed, purged or exported. It never contains patient text."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -38,7 +38,7 @@ class AuditLog:
         self._audit_key = database.audit_key
 
     def record(self, event: str, detail: str) -> None:
-        """Append an event. `detail` must not contain text of a case.
+        """Append an event. `detail` must not contain patient text.
 
         The new event follows the head even if earlier events are missing, so the gap remains visible.
 

@@ -1,9 +1,10 @@
 """The chain of the audit log: sealing of events, and detection of changes. Pure functions.
 
 An event is stored as its record (canonical JSON of its number, time, name, detail and the previous event's link) and
-its link (HMAC-SHA-256 of the record under the audit key). The log's head holds the number and link of the last event,
-and has its own seal. Each event therefore proves its number and its predecessor, so that changes can be located.
-Without the audit key it is possible to delete, move, copy and overwrite events, but not to make a new event or head.
+its link (HMAC-SHA-256 of the record under the audit key). The log's head contains the number and link of the last
+event, and has its own seal. Each event therefore proves its number and its predecessor, so that changes can be
+located. Without the audit key it is possible to delete, move, copy and overwrite events, but not to make a new event
+or head.
 
 A log that was restored as a whole from an older copy, together with its head, cannot be detected from the log alone.
 To detect it, heads are kept elsewhere and compared (`compare_head`).
@@ -27,7 +28,7 @@ class AuditEvent:
         number: from 1, without gaps.
         at: seconds since 1970.
         event: what was done, in a few words.
-        detail: the subject and extent; never text of a case.
+        detail: the subject and extent; never patient text.
         previous: link of the previous event.
         link: 64 hex digits that only a holder of the audit key can compute.
     """
@@ -170,7 +171,7 @@ def _find_missing(
 
 
 def _find_moved(numbers_by_place: Mapping[int, int]) -> Iterator[_Change]:
-    """Find events in the places of others: swapped pairs, and stretches moved by the same distance."""
+    """Find events stored under other events' numbers: swapped pairs, and stretches moved by the same distance."""
     moved = {place: number for place, number in numbers_by_place.items() if place != number}
     pairs = [place for place, number in moved.items() if moved.get(number) == place]
     for place in pairs:

@@ -1,4 +1,4 @@
-"""Samples for clinicians and the clinicians' grades; both are sealed, and contain no text of a case."""
+"""Samples for clinicians and the clinicians' grades; both are sealed, and contain no patient text."""
 
 import json
 import time
@@ -13,7 +13,7 @@ from agent.store.identities import Identities
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """One sample. `plan` maps each item to an instance of a run, and holds the questions to clinicians."""
+    """One sample. `plan` maps each item to an instance of a run, and contains the questions to clinicians."""
 
     name: str
     plan: Mapping[str, Any]

@@ -20,7 +20,7 @@ class LocalRelease:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardCell:
-    """One figure of an imported leaderboard. `instances` is None if the leaderboard does not state it."""
+    """One value in an imported leaderboard. `instances` is None if the leaderboard does not state their number."""
 
     benchmark: str
     benchmark_name: str
@@ -33,7 +33,7 @@ class LeaderboardCell:
 
 @dataclass(frozen=True, slots=True)
 class ImportedLeaderboard:
-    """A leaderboard made elsewhere. `details` holds its release, date and digest."""
+    """A leaderboard made elsewhere. `details` contains its release, date and digest."""
 
     name: str
     details: Mapping[str, Any]

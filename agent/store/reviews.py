@@ -11,7 +11,7 @@ from agent.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """One sample. `plan` holds the policy and rules by which identifiers were found, and the origin of the texts."""
+    """One sample. `plan` contains the policy and rules by which identifiers were found, and the origin of the texts."""
 
     name: str
     plan: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""The details of a run: its settings, data and scoring. They never contain text of a case.
+"""The details of a run: its settings, data and scoring. They never contain patient text.
 
 The documentation of a field states which runs lack its key, such as those of early versions. Other keys are in every
 record.

@@ -114,7 +114,8 @@ class Runs:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise StoreError(
-                    "another process is working on this run", "Wait for it, or end it."
+                    "another process is working on this run",
+                    "Wait until that process has ended, or end it.",
                 ) from None
             yield
         finally:

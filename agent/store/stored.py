@@ -83,9 +83,9 @@ class Judgement:
     """The replies of one judge to one request, with everything needed to parse them again under other settings.
 
     Attributes:
-        replies: the first reply, and the reply to a repair request if one was sent.
+        replies: the first reply, and the reply to a request for a correction if one was sent.
         marker: the mark that the judge was asked to put around its verdict; empty if none.
-        shown: the redacted texts of the case that an external judge was shown; None if the judge saw the originals.
+        shown: the redacted texts of the instance that an external judge was shown; None if the judge saw the originals.
     """
 
     replies: tuple[Response, ...]
@@ -102,7 +102,7 @@ class Seat:
         grades: criterion -> grade on the jury's scale; None without a valid verdict.
         reason: the reason for a missing verdict: a word of `agent.jury.verdict.Fault`, or a `Reason` if there was no
             reply.
-        repaired: whether the judge was asked to repair its first reply.
+        repaired: whether the judge was asked to correct its first reply.
         judgement_key: key of the stored replies; None if there are none.
     """
 

@@ -38,7 +38,8 @@ class Vault:
             return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
         except (InvalidTag, ValueError):
             raise StoreError(
-                "a stored text does not open with this site's data key: damaged, moved, or sealed with another key"
+                "a stored text cannot be decrypted with this site's data key: "
+                "it was damaged, moved or sealed with another key"
             ) from None
 
     def opens(self, context: bytes, sealed: bytes) -> bool:

@@ -73,7 +73,7 @@ def copy_source(source: Path, benchmark: Benchmark, folder: Path) -> CopiedFiles
     ) as why:
         reason = (
             getattr(why, "strerror", None)
-            or "it is damaged, encrypted or not of the type in its name"
+            or "the file is damaged, encrypted or not of the type that its name indicates"
         )
         raise BenchmarkError(
             f"{source.name}: cannot be read or copied ({reason})", _ADVICE

@@ -329,7 +329,8 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
         return DataState("ready", "your own data, the file named in its definition")
     if not folder.exists() and locate_replaced_data(site_data, benchmark.id).exists():
         return DataState(
-            "cannot be read", "replacing it was interrupted: add it again with --replace"
+            "cannot be read",
+            "replacing the data was interrupted; add the data again with --replace",
         )
     if not holds_data(folder):
         return _describe_missing(benchmark)
@@ -340,11 +341,13 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
         return DataState("cannot be read", str(why))
     changes = _count_changes(record.files, digests) if record else ""
     if record and changes:
-        return DataState("changed", f"{changes}; add it again with --replace", record.instances)
+        return DataState(
+            "changed", f"{changes}; add the data again with --replace", record.instances
+        )
     if benchmark.access == "gated" and (record is None or not record.attested_by):
         return DataState(
             "not attested",
-            f"add it again with attestation: datasets add {benchmark.id} PATH --replace",
+            f"add the data again with attestation: datasets add {benchmark.id} PATH --replace",
         )
     if record is None:
         return DataState("ready", "copied there by hand, not checked")

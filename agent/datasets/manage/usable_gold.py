@@ -35,9 +35,9 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
             read_labels(use, answer, instance) if spec.fn is None else score(use, answer, instance)
         )
         if result == Unscored(Reason.NO_REFERENCE):
-            return f"{use.name} cannot use its right answer or a related column (category, limits, ...)"
+            return f"{use.name} cannot use the row's right answer or a related column (category, limits, ...)"
         if spec.binary and spec.fn is not None and result != spec.high:
-            return f"{use.name} does not count its own right answer as right"
+            return f"{use.name} does not count the row's own right answer as right"
         return ""
 
     return explain_fault

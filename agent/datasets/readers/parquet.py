@@ -228,8 +228,8 @@ def _format_cell(value: object, number: int) -> str:
         return format_typed_value(value)
     except (TypeError, UnicodeDecodeError, RecursionError):
         raise _CellsError(
-            f"column {number}: a cell contains a duration or another value that has no single text form, or bytes that "
-            "are not UTF-8; make it a column of text"
+            f"column {number}: a cell contains a duration or another value that cannot be converted to text "
+            "unambiguously, or bytes that are not UTF-8; convert the column to text"
         ) from None
 
 
@@ -242,8 +242,9 @@ def _list_values(column: Any, number: int) -> list[object]:
         raise _CellsError(f"column {number}: a cell contains bytes that are not UTF-8") from None
     except list_arrow_errors():
         raise _CellsError(
-            f"column {number} ({column.type}): contains a value that cannot be written as text: a date before the year "
-            "1 or after 9999, a time finer than microseconds or an unknown time zone; make it a column of text"
+            f"column {number} ({column.type}): contains a value that cannot be converted to text unambiguously (a date "
+            "before the year 1 or after 9999, a time finer than microseconds or an unknown time zone); convert the "
+            "column to text"
         ) from None
     return values
 

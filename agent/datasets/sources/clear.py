@@ -25,7 +25,7 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
     name = files.options.get(condition)
     if name is None:
         raise BenchmarkError(
-            f"condition={condition}: the definition lacks a name for it in data.options"
+            f"condition={condition}: the definition lacks a name for this condition in data.options"
         )
     for table, problems in load_xlsx(files):
         table.require((_TEXT, _LABEL), problems)

@@ -27,7 +27,7 @@ _DATA, _SPLITS = "data/data.parquet", "metadata/subject_splits.parquet"
 _EVERY_SPLIT = "all"
 _SAMPLE_SEED = 1  # as in MedHELM, which uses pandas.DataFrame.sample
 _BATCH = 65_536  # rows
-# The moments that `datetime` can hold, in microseconds since 1970: the years 1 to 9999.
+# The moments that `datetime` can represent, in microseconds since 1970: the years 1 to 9999.
 _FIRST_TIME = (datetime.min - datetime(1970, 1, 1)) // timedelta(microseconds=1)
 _LAST_TIME = (datetime.max - datetime(1970, 1, 1)) // timedelta(microseconds=1)
 _NO_EVENTS = "(no events before the prediction time)"
@@ -81,7 +81,7 @@ def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
             raise BenchmarkError(f"{needed}: is missing; expected the MEDS layout of EHRSHOT")
     if task not in files.options:
         raise BenchmarkError(
-            f"subject={task}: the definition lacks a question for it in data.options"
+            f"subject={task}: the definition lacks a question for this subject in data.options"
         )
     problems = files.problems(name)
     subjects = _read_subjects(files, files.arguments.get("split", _EVERY_SPLIT))
@@ -158,7 +158,8 @@ def _join_rows(files: Files, labels: list[_Label], task: str, problems: Problems
             yield Row(f"row {label.number}", cells)
     for labels_without_events in labels_of.values():
         problems.add(
-            f"row {labels_without_events[0].number}", f"its subject_id has no events in {_DATA}"
+            f"row {labels_without_events[0].number}",
+            f"the label's subject_id has no events in {_DATA}",
         )
 
 
@@ -290,7 +291,7 @@ def _select_subjects(
     except list_arrow_errors():
         raise problems.stop(
             where,
-            f"'subject_id' is a column of {ids.type}, which cannot hold every subject_id of the labels; expected int64",
+            f"'subject_id' is a column of {ids.type}, too small for some subject_id in the labels; expected int64",
         ) from None
     is_selected = compute.is_in(ids, value_set=selected)
     return batch.filter(is_selected), compute.indices_nonzero(is_selected).to_pylist()

@@ -105,7 +105,7 @@ def _join_rows(
         if row.cells["annotator_num"].strip() != _ANNOTATOR or instruction is None:
             continue
         if instruction.person not in records:
-            problems.add(row.where, f"its patient has no record in {_RECORDS}")
+            problems.add(row.where, f"the patient has no record in {_RECORDS}")
             continue
         record = _read_record(files, records[instruction.person], row.where, problems)
         if record is not None:
@@ -120,7 +120,7 @@ def _join_rows(
 
 
 def _read_record(files: Files, name: str, where: str, problems: Problems) -> str | None:
-    """Check that a record is valid XML, and return it unchanged: the model is given the XML, as in MedHELM."""
+    """Check that a record is valid XML, and return it unchanged, because the model is given the XML, as in MedHELM."""
     try:
         with files.open_binary(name) as file:
             read_elements(file)

@@ -21,7 +21,7 @@ def load_n2c2(files: Files) -> Iterator[tuple[Table, Problems]]:
     definition = files.options.get(criterion)
     if definition is None:
         raise BenchmarkError(
-            f"subject={criterion}: the definition lacks a text for it in data.options"
+            f"subject={criterion}: the definition lacks a text for this criterion in data.options"
         )
     problems = files.problems("test")
     yield Table(COLUMNS, _read_patients(files, criterion, definition, problems)), problems

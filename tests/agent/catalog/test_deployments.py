@@ -226,7 +226,7 @@ def test_two_servers_that_know_a_model_by_one_name_are_two_deployments():
 def test_a_name_that_a_terminal_would_obey(tmp_path, key):
     first, _, last = key.rpartition(" ")
     said = refused(tmp_path, HELM.replace(key, f'{first} "{last}\\e[2J"', 1))
-    assert "holds U+001B, a character that cannot be seen" in said
+    assert "contains U+001B, an invisible character" in said
     assert said.replace("\n", "").isprintable()
 
 

@@ -85,7 +85,7 @@ def test_two_judges_of_one_deployment_are_two_seats(tmp_path):
         ),
         (
             'judges: [{name: "a\\e[2J", model_name: a/b}]\n',
-            "holds U+001B, a character that cannot be seen",
+            "contains U+001B, an invisible character",
         ),
     ],
 )

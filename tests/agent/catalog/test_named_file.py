@@ -52,8 +52,8 @@ def naming(folder: Path, key: str, name: str) -> Path:
         ("inner/Keys/token", "files inside a folder named keys"),
         ("{site}/keys/token", "expected a path relative to the definition, not an absolute path"),
         (".", "is not a regular file"),
-        ('"prompt\\e[2J.txt"', "holds U+001B, a character that cannot be seen"),
-        ('"prompt\\0.txt"', "holds U+0000, a character that cannot be seen"),
+        ('"prompt\\e[2J.txt"', "contains U+001B, an invisible character"),
+        ('"prompt\\0.txt"', "contains U+0000, an invisible character"),
     ],
 )
 def test_a_definition_that_names_the_sites_keys_or_leaves_its_folder(

@@ -436,7 +436,7 @@ HEAD = "item,accuracy (1 to 5),completeness (1 to 5),clarity (1 to 5)\n"
             b"item,item,accuracy,clarity,completeness\n",
             "row 1: the column item occurs more than once",
         ),
-        (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: its item code does not belong to this sample"),
+        (f"{HEAD}ZZZZZZ,1,1,1\n".encode(), "row 2: the item code does not belong to this sample"),
         (f"{HEAD}@,1,1,1\n@,2,2,2\n".encode(), "row 3: has the same item code as row 2"),
         (f"{HEAD},1,1,1\n".encode(), "row 2: has no item code"),
         (f"{HEAD}@,,,\n".encode(), "the whole file: contains no grades"),

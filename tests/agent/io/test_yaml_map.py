@@ -30,8 +30,8 @@ def test_names_without_end_and_longer_texts_with_controls(tmp_path):
     assert "display_name: has 201 char" in refused(
         definition(tmp_path, GOOD + f"display_name: {'x' * 201}\n")
     )
-    assert "licence: holds U+001B" in refused(definition(tmp_path, GOOD + 'licence: "\\e[2J"\n'))
-    assert "a key holds U+001B" in refused(definition(tmp_path, GOOD + '"\\e[2J": x\n'))
+    assert "licence: contains U+001B" in refused(definition(tmp_path, GOOD + 'licence: "\\e[2J"\n'))
+    assert "a key contains U+001B" in refused(definition(tmp_path, GOOD + '"\\e[2J": x\n'))
     good = definition(tmp_path, GOOD + 'licence: "two\\n\\tlines"\ndisplay_name: Größe 中文 µg\n')
     assert load_benchmark(good).licence == "two\n\tlines"
 

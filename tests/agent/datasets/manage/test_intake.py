@@ -177,5 +177,5 @@ def test_links_and_devices_in_an_archive_are_refused(site, own, tmp_path, kind):
 
 @pytest.mark.parametrize("name", ["release.zip", "release.tar.gz", "release.tgz"])
 def test_an_archive_that_is_none(site, own, tmp_path, name):
-    with pytest.raises(BenchmarkError, match="damaged, encrypted or not of the type in its name"):
+    with pytest.raises(BenchmarkError, match="damaged, encrypted or not of the type that its name"):
         add(site, own, source(tmp_path, name=name))

@@ -26,7 +26,7 @@ from tests.agent.datasets.plain_files import load_json_file
             "line 2: the column 'a' is empty",
         ),
         ("json_lines", '{"q": "x", "a": "y"}\n{"q": "x"}\n', "line 2: the column 'a' is empty"),
-        ("json_lines", "", "the whole file: holds none of the columns 'q', 'a'"),
+        ("json_lines", "", "the whole file: contains none of the columns 'q', 'a'"),
         ("json", "{}", "expected a list of objects"),
         ("json", '{"data": [], "more": []}', "expected a list of objects"),
         ("json", "[1]", "row 1: expected a JSON object"),

@@ -44,7 +44,7 @@ def test_a_patient_without_a_record_a_second_record_and_the_releases_other_name(
     assert len(load("medalign", folder)) == 6
     (records / "EHR_7001.xml").unlink()
     said = problem("medalign", folder)
-    assert f"{ANSWERS}: row 2 (line 3): its patient has no record in medalign_ehr_xml" in said
+    assert f"{ANSWERS}: row 2 (line 3): the patient has no record in medalign_ehr_xml" in said
     assert "row 4 (line 5)" in said
 
 
