@@ -14,7 +14,7 @@ from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
 _MAX_SQUARED = 1e150  # upstream squares a score, and aborts if that overflows
-# Why a seat is empty: no text was sent, as redaction for an outside judge failed.
+# A seat is empty because no text was sent: redaction for an outside judge failed.
 WITHHELD = "withheld"
 
 
