@@ -63,7 +63,7 @@ _OPTIONS = (
         "ended",
         multiple=True,
         metavar="KEY",
-        help="End a site's key. Its results stay.",
+        help="End a site's key. The results that it signed stay.",
     ),
     click.option(
         "--publication",
@@ -76,7 +76,11 @@ _OPTIONS = (
         "--rename", "names", multiple=True, metavar="SITE=NAME", help="Change the name of a site."
     ),
     click.option(
-        "--leave", "leaving", multiple=True, metavar="SITE", help="Remove a site. Its results stay."
+        "--leave",
+        "leaving",
+        multiple=True,
+        metavar="SITE",
+        help="End all keys of a site, which can then submit nothing more. The site's results stay.",
     ),
     click.option("--models", type=_FILE, help="YAML list of models."),
     click.option(

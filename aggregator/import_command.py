@@ -1,4 +1,4 @@
-"""The `import` command, for public results from elsewhere to show next to the merged ones."""
+"""The `import` command, which imports public results so that the board shows them next to the merged results."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from aggregator.command import count, format_option, open_home, say
 
 @click.group("import")
 def import_() -> None:
-    """Import public results from elsewhere, to show next to the merged ones."""
+    """Import public results from elsewhere, to show next to the merged results."""
 
 
 @import_.command("helm-release")

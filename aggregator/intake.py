@@ -269,7 +269,7 @@ def _refuse(
     if is_fork and _holder_was_refused_before(connection, authentic):
         is_fork = False
         error = ProtocolError(
-            Code.WRONG_SEQ, "its position is taken by a payload that had been refused before"
+            Code.WRONG_SEQ, "a payload that had been refused before already has this position"
         )
     if is_fork:
         _keep_evidence(connection, authentic, submission.data)

@@ -44,12 +44,14 @@ def _check(value: object) -> None:
             pass
         case int():
             if abs(value) > MAX_INT:
-                raise ProtocolError(Code.BAD_NUMBER, "integer beyond 2^53 - 1")
+                raise ProtocolError(Code.BAD_NUMBER, "an integer is beyond 2^53 - 1")
         case float():
             raise ProtocolError(Code.BAD_NUMBER, "floats are not part of the protocol")
         case str():
             if _FORBIDDEN.search(value):
-                raise ProtocolError(Code.BAD_TEXT, "control character or lone surrogate")
+                raise ProtocolError(
+                    Code.BAD_TEXT, "a text contains a control character or lone surrogate"
+                )
         case list() | tuple():
             for item in value:
                 _check(item)
@@ -73,7 +75,7 @@ def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ProtocolError(Code.BAD_JSON, f"not UTF-8 at byte {error.start}") from None
+        raise ProtocolError(Code.BAD_JSON, f"the text is not UTF-8 at byte {error.start}") from None
     _check_depth(text, max_depth)
     try:
         value: object = _DECODER.decode(text)
@@ -95,7 +97,9 @@ def _check_depth(text: str, max_depth: int) -> None:
     for bracket in _BRACKET.findall(_STRING.sub("", text)):
         depth += _NESTING[bracket]
         if depth > max_depth:
-            raise ProtocolError(Code.TOO_DEEP, f"more than {max_depth} levels")
+            raise ProtocolError(
+                Code.TOO_DEEP, f"the value is nested more than {max_depth} levels deep"
+            )
 
 
 def parse_canonical(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
@@ -122,7 +126,7 @@ def _parse_integer(digits: str) -> int:
         raise ProtocolError(Code.BAD_NUMBER, "-0, or more than 16 digits")
     number = int(digits)
     if abs(number) > MAX_INT:
-        raise ProtocolError(Code.BAD_NUMBER, "integer beyond 2^53 - 1")
+        raise ProtocolError(Code.BAD_NUMBER, "an integer is beyond 2^53 - 1")
     return number
 
 

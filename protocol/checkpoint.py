@@ -80,7 +80,7 @@ def verify_checkpoint(note: str, log_keys: Sequence[LogKey], origin: str) -> Che
     first = note.partition("\n")[0]
     lines = note.rpartition("\n\n")[0].split("\n")
     if len(lines) == 3 and first != origin:
-        raise ProtocolError(Code.WRONG_ORIGIN, f"not a checkpoint of {origin}")
+        raise ProtocolError(Code.WRONG_ORIGIN, f"the note is not a checkpoint of {origin}")
     if len(lines) != 3:
         raise ProtocolError(Code.BAD_CHECKPOINT, "expected the three lines origin, size and root")
     size = parse_number(lines[1], Code.BAD_CHECKPOINT)

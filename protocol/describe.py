@@ -70,7 +70,7 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
     if header.deployment != registry.deployment:
         raise ProtocolError(
             Code.WRONG_DEPLOYMENT,
-            f"meant for {header.deployment}; the registry is for {registry.deployment}",
+            f"the statement is meant for {header.deployment}, but the registry is for {registry.deployment}",
         )
     site = registry.sites.get(header.site)
     if site is None:
@@ -88,7 +88,8 @@ def describe_statement(payload: bytes, knowledge: Knowledge) -> Description:
             parts = describe_withdraw(statement, knowledge)
         case _:
             raise ProtocolError(
-                Code.WRONG_TYPE, "a request about keys; it is described without a registry"
+                Code.WRONG_TYPE,
+                "this is a request about keys, which is described without a registry",
             )
     return _assemble(payload, statement, name_both(site.display_name, header.site), parts)
 

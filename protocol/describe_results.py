@@ -140,16 +140,16 @@ def _check_data(
         needs_dataset = was_run and any(cell.protected for cell in cells)
         named = result.data[entry.id]
         if needs_dataset and named == NONE:
-            faults.append(f"{entry.id}: protected figures from data that was never registered")
+            faults.append(f"{entry.id} has protected figures from data that was never registered")
         if not needs_dataset and named != NONE:
-            faults.append(f"{entry.id}: names a dataset, but has no protected figure from it")
+            faults.append(f"{entry.id} names a dataset, but has no protected figure from it")
         dataset = earlier.get(named)
         if dataset is None:
             continue
         if not isinstance(dataset, DatasetPredicate) or dataset.definition != entry.definition:
-            faults.append(f"{entry.id}: the statement it names is not a dataset for this benchmark")
+            faults.append(f"{entry.id} names a statement that is not a dataset for this benchmark")
         elif result.groups[entry.id] > dataset.units:
-            faults.append(f"{entry.id}: more units than its registered dataset has")
+            faults.append(f"{entry.id} reports more units than its registered dataset has")
     return faults
 
 

@@ -304,22 +304,24 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
     for cell in scorecard.cells:
         value = result.cells[cell.key]
         if code := _find_fault(cell, result.groups[cell.group], value, policy):
-            raise ProtocolError(code, f"{cell.key}: {value} in bucket {result.groups[cell.group]}")
+            raise ProtocolError(
+                code, f"{cell.key}: {value} is not allowed in bucket {result.groups[cell.group]}"
+            )
         if not cell.binary and result.spreads[cell.key] not in allowed_spreads(cell, value):
             raise ProtocolError(
                 Code.WRONG_VALUE,
-                f"{cell.key}: spread {result.spreads[cell.key]} with value {value}",
+                f"{cell.key}: spread {result.spreads[cell.key]} is not allowed with value {value}",
             )
     for group in scorecard.group_keys:
         if result.groups[group] and all(
             result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)
         ):
-            raise ProtocolError(Code.WRONG_GROUPS, f"{group}: has units but was not run")
+            raise ProtocolError(Code.WRONG_GROUPS, f"{group} has units but was not run")
     for cell in surplus_cells(scorecard, policy):
         if result.cells[cell.key] not in {SUPPRESSED, NOT_RUN}:
             raise ProtocolError(
                 Code.TOO_MANY_METRICS,
-                f"{cell.key}: not among the figures of its group that may leave",
+                f"{cell.key} is not among the figures of its group that may leave",
             )
     for group in scorecard.group_keys:
         protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
@@ -355,7 +357,7 @@ def _check_keys(result: ResultPredicate, scorecard: Scorecard) -> None:
             missing = sorted(set(expected) - reported.keys())
             extra = len(reported.keys() - set(expected))
             raise ProtocolError(
-                Code.WRONG_CELLS, f"{name}: lacks {missing}, has {extra} that the scorecard lacks"
+                Code.WRONG_CELLS, f"{name} lacks {missing} and has {extra} that the scorecard lacks"
             )
 
 

@@ -1,7 +1,7 @@
 """Enrolment: a site proves that it holds its two keys and the invite's single-use token, and a person approves it.
 
-The token is the seed of a signing key. The aggregator keeps only `token_verifier(token)`, the public half, so a thief
-of its database cannot make a proof.
+The token is the seed of a signing key. The aggregator keeps only `token_verifier(token)`, the public half, so
+someone who steals its database cannot forge a proof.
 """
 
 import hashlib
@@ -90,7 +90,8 @@ def open_signed_enrolment(data: bytes, *, deployment: str) -> Enrolment:
         raise ProtocolError(Code.UNKNOWN_KEY, "agent and steward must both sign")
     if predicate.header.deployment != deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"meant for {predicate.header.deployment}; this is {deployment}"
+            Code.WRONG_DEPLOYMENT,
+            f"the request is meant for {predicate.header.deployment}, not for {deployment}",
         )
     return Enrolment(predicate, agent, steward, opened.digest, opened.pae)
 
@@ -115,11 +116,12 @@ def open_enrolment(
     predicate = enrolment.predicate
     if predicate.header.site != site:
         raise ProtocolError(
-            Code.WRONG_SITE, f"from {predicate.header.site}; the invite is for {site}"
+            Code.WRONG_SITE,
+            f"the request is from {predicate.header.site}, but the invite is for {site}",
         )
     if predicate.header.registry > registry_version:
         raise ProtocolError(
-            Code.WRONG_REGISTRY, f"version {predicate.header.registry} does not exist yet"
+            Code.WRONG_REGISTRY, f"registry version {predicate.header.registry} does not exist yet"
         )
     try:
         token_key = load_public(_ED25519_DER + bytes.fromhex(verifier))

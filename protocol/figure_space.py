@@ -117,7 +117,7 @@ class FigureSpace:
                 number += self._count_before(place, position, bucket, progress, choice)
                 progress = progress.after(choice)
             if bucket and not progress.ran:
-                raise ValueError(f"{group}: has units but was not run")
+                raise ValueError(f"{group} has units but was not run")
             progress = progress.in_next_group()
         if not progress.spoken:
             raise ValueError("no value is published")

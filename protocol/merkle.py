@@ -36,7 +36,7 @@ def _split(size: int) -> int:
 def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> list[bytes]:
     """Return the path from leaf `index` to the root of all `leaf_hashes`, with the leaf's sibling first."""
     if not 0 <= index < len(leaf_hashes):
-        raise ValueError(f"no leaf {index} among {len(leaf_hashes)}")
+        raise ValueError(f"there is no leaf {index} among {len(leaf_hashes)}")
     if len(leaf_hashes) == 1:
         return []
     middle = _split(len(leaf_hashes))
@@ -56,11 +56,11 @@ def verify_inclusion(
     """
     _check_hashes([leaf, tree_root, *proof])
     if not 0 <= index < size:
-        raise ProtocolError(Code.BAD_PROOF, f"index {index} in a tree of {size}")
+        raise ProtocolError(Code.BAD_PROOF, f"a tree of {size} leaves has no leaf {index}")
     node, last, found = index, size - 1, leaf
     for sibling in proof:
         if last == 0:
-            raise ProtocolError(Code.BAD_PROOF, "inclusion proof too long")
+            raise ProtocolError(Code.BAD_PROOF, "the inclusion proof is too long")
         if node & 1 or node == last:
             found = node_hash(sibling, found)
             while not node & 1 and node:
@@ -69,13 +69,13 @@ def verify_inclusion(
             found = node_hash(found, sibling)
         node, last = node >> 1, last >> 1
     if last or found != tree_root:
-        raise ProtocolError(Code.BAD_PROOF, "inclusion proof does not lead to the root")
+        raise ProtocolError(Code.BAD_PROOF, "the inclusion proof does not lead to the root")
 
 
 def consistency_proof(leaf_hashes: Sequence[bytes], old_size: int) -> list[bytes]:
     """Return the proof that the first `old_size` leaves (1 <= old_size <= len) are a prefix of the tree."""
     if not 1 <= old_size <= len(leaf_hashes):
-        raise ValueError(f"no tree of {old_size} within {len(leaf_hashes)}")
+        raise ValueError(f"there is no tree of {old_size} leaves within {len(leaf_hashes)}")
     return _consistency(leaf_hashes, old_size, known=True)
 
 
@@ -100,23 +100,26 @@ def verify_consistency(
     """
     _check_hashes([old_root, new_root, *proof])
     if not 1 <= old_size <= new_size:
-        raise ProtocolError(Code.BAD_PROOF, f"from {old_size} to {new_size} entries")
+        raise ProtocolError(
+            Code.BAD_PROOF, f"a tree of {old_size} leaves cannot be a prefix of one of {new_size}"
+        )
     if old_size == new_size:
         if proof or old_root != new_root:
             raise ProtocolError(
-                Code.BAD_PROOF, "trees of equal size with different roots, or an unnecessary proof"
+                Code.BAD_PROOF,
+                "two trees of equal size have different roots, or the proof is unnecessary",
             )
         return
     path = [old_root, *proof] if old_size & (old_size - 1) == 0 else list(proof)
     if not proof:
-        raise ProtocolError(Code.BAD_PROOF, "consistency proof is empty")
+        raise ProtocolError(Code.BAD_PROOF, "the consistency proof is empty")
     node, last = old_size - 1, new_size - 1
     while node & 1:
         node, last = node >> 1, last >> 1
     old_found = new_found = path[0]
     for sibling in path[1:]:
         if last == 0:
-            raise ProtocolError(Code.BAD_PROOF, "consistency proof too long")
+            raise ProtocolError(Code.BAD_PROOF, "the consistency proof is too long")
         if node & 1 or node == last:
             old_found, new_found = node_hash(sibling, old_found), node_hash(sibling, new_found)
             while not node & 1 and node:
@@ -125,7 +128,7 @@ def verify_consistency(
             new_found = node_hash(new_found, sibling)
         node, last = node >> 1, last >> 1
     if last or old_found != old_root or new_found != new_root:
-        raise ProtocolError(Code.BAD_PROOF, "consistency proof does not lead to both roots")
+        raise ProtocolError(Code.BAD_PROOF, "the consistency proof does not lead to both roots")
 
 
 def _check_hashes(hashes: Sequence[bytes]) -> None:

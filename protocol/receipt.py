@@ -70,7 +70,9 @@ def read_receipt(text: str) -> Receipt:
 def _parse(text: str) -> tuple[int, list[bytes], str]:
     """Return index, proof and signed checkpoint without verifying them."""
     if len(text) > MAX_RECEIPT:
-        raise ProtocolError(Code.BAD_RECEIPT, f"longer than {MAX_RECEIPT} characters")
+        raise ProtocolError(
+            Code.BAD_RECEIPT, f"the receipt is longer than {MAX_RECEIPT} characters"
+        )
     head, separator, note = text.partition("\n\n")
     lines = head.split("\n")
     if (
@@ -83,7 +85,7 @@ def _parse(text: str) -> tuple[int, list[bytes], str]:
             Code.BAD_RECEIPT, f"expected the line {FIRST_LINE}, an index, a proof and a checkpoint"
         )
     if len(lines) - 2 > MAX_PROOF:
-        raise ProtocolError(Code.BAD_RECEIPT, f"more than {MAX_PROOF} hashes")
+        raise ProtocolError(Code.BAD_RECEIPT, f"the receipt has more than {MAX_PROOF} hashes")
     index = parse_number(lines[1].removeprefix("index "), Code.BAD_RECEIPT)
     try:
         proof = [parse_hash(line) for line in lines[2:]]

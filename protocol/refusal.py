@@ -40,13 +40,15 @@ def verify_refusal(note: str, digest: str, receipt_key: PublicKey, origin: str) 
         ProtocolError: BAD_REFUSAL, WRONG_ORIGIN or BAD_SIGNATURE.
     """
     if len(note) > MAX_REFUSAL:
-        raise ProtocolError(Code.BAD_REFUSAL, f"longer than {MAX_REFUSAL} characters")
+        raise ProtocolError(
+            Code.BAD_REFUSAL, f"the refusal is longer than {MAX_REFUSAL} characters"
+        )
     lines = verify_note(note, 4, receipt_key, origin, Code.BAD_REFUSAL)
     if lines[0] != f"{FIRST_LINE} {origin}":
-        raise ProtocolError(Code.WRONG_ORIGIN, f"not a refusal of {origin}")
+        raise ProtocolError(Code.WRONG_ORIGIN, f"the note is not a refusal of {origin}")
     if not schema.HEX64.fullmatch(lines[1]) or lines[1] != digest:
-        raise ProtocolError(Code.BAD_REFUSAL, "about another payload")
+        raise ProtocolError(Code.BAD_REFUSAL, "the refusal is about another payload")
     code = next((code for code in Code if code.value == lines[2]), None)
     if code is None:
-        raise ProtocolError(Code.BAD_REFUSAL, "this version does not know its code")
+        raise ProtocolError(Code.BAD_REFUSAL, "this version does not know the code of the refusal")
     return Refusal(digest, code, parse_number(lines[3], Code.BAD_REFUSAL))

@@ -179,7 +179,7 @@ class Registry:
         """
         if digest not in self.policies:
             raise ProtocolError(
-                Code.UNKNOWN_POLICY, f"no policy {digest} in registry {self.version}"
+                Code.UNKNOWN_POLICY, f"registry version {self.version} has no policy {digest}"
             )
         return stricter(self.policies[self.policy_floor], self.policies[digest])
 
@@ -375,7 +375,7 @@ def _sites(found: dict[str, object]) -> dict[str, object]:
     sites = schema.mapping(found["sites"], "sites")
     if len(sites) > MAX_SITES:
         raise ProtocolError(
-            Code.SCHEMA, f"sites: {len(sites)}; a registry holds at most {MAX_SITES} sites"
+            Code.SCHEMA, f"sites: {len(sites)}; a registry has at most {MAX_SITES} sites"
         )
     return sites
 
@@ -527,7 +527,8 @@ def step_registry(data: bytes, trusted: Registry | RootPins) -> Registry:
     new = parse_registry(opened.payload)
     if new.deployment != trusted.deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"the registry of {new.deployment}, not of {trusted.deployment}"
+            Code.WRONG_DEPLOYMENT,
+            f"this is the registry of {new.deployment}, not of {trusted.deployment}",
         )
     if isinstance(trusted, Registry):
         _check_version(new, trusted, opened.payload)
@@ -543,11 +544,12 @@ def _check_quorum(opened: Envelope, keyids: Iterable[str], threshold: int) -> No
 def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
     if new.version < trusted.version:
         raise ProtocolError(
-            Code.REGISTRY_ROLLBACK, f"version {new.version} after {trusted.version}"
+            Code.REGISTRY_ROLLBACK,
+            f"version {new.version} is older than the trusted version {trusted.version}",
         )
     if new.version == trusted.version and payload != build_registry(trusted):
         raise ProtocolError(
-            Code.REGISTRY_SPLIT, f"version {new.version} with two different contents"
+            Code.REGISTRY_SPLIT, f"version {new.version} exists with two different contents"
         )
 
 

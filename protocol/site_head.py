@@ -67,12 +67,14 @@ def verify_site_head(note: str, site: str, receipt_key: PublicKey, origin: str) 
         ProtocolError: BAD_SITE_HEAD, WRONG_ORIGIN or BAD_SIGNATURE.
     """
     if len(note) > MAX_SITE_HEAD:
-        raise ProtocolError(Code.BAD_SITE_HEAD, f"longer than {MAX_SITE_HEAD} characters")
+        raise ProtocolError(
+            Code.BAD_SITE_HEAD, f"the head is longer than {MAX_SITE_HEAD} characters"
+        )
     lines = verify_note(note, 9, receipt_key, origin, Code.BAD_SITE_HEAD)
     if lines[0] != f"{FIRST_LINE} {origin}":
-        raise ProtocolError(Code.WRONG_ORIGIN, f"not a head of a site of {origin}")
+        raise ProtocolError(Code.WRONG_ORIGIN, f"the note is not a head of a site of {origin}")
     if not schema.SITE.fullmatch(lines[1]) or lines[1] != site:
-        raise ProtocolError(Code.BAD_SITE_HEAD, "about another site")
+        raise ProtocolError(Code.BAD_SITE_HEAD, "the head is about another site")
     if lines[7] not in _FLAGS:
         raise ProtocolError(Code.BAD_SITE_HEAD, "expected 0 or 1 for frozen")
     return SiteHead(

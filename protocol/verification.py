@@ -224,7 +224,8 @@ def verify_link(
         case WithdrawPredicate():
             if statement.result not in history.results:
                 raise ProtocolError(
-                    Code.UNKNOWN_RESULT, "no result of this site, or already withdrawn"
+                    Code.UNKNOWN_RESULT,
+                    "the withdrawal names a result that this site never submitted or already withdrew",
                 )
     check_chain(header, registry, history)
     if isinstance(statement, ResultPredicate):
@@ -248,12 +249,13 @@ def check_context(header: Header, registry: Registry) -> None:
     """
     if header.deployment != registry.deployment:
         raise ProtocolError(
-            Code.WRONG_DEPLOYMENT, f"meant for {header.deployment}; this is {registry.deployment}"
+            Code.WRONG_DEPLOYMENT,
+            f"the statement is meant for {header.deployment}, not for {registry.deployment}",
         )
     if not 0 <= registry.version - header.registry < ACCEPTED_VERSIONS:
         raise ProtocolError(
             Code.WRONG_REGISTRY,
-            f"made with version {header.registry}; the newest is {registry.version}",
+            f"the statement names registry version {header.registry}; the newest is {registry.version}",
         )
 
 
@@ -290,9 +292,14 @@ def _chain_head(site_id: str, registry: Registry, history: History) -> ChainHead
 def check_ledger(new: LedgerHead, known: LedgerHead) -> None:
     """Check that a ledger has not lost entries (rule 8.5). Raises ProtocolError LEDGER_ROLLED_BACK."""
     if new.length < known.length:
-        raise ProtocolError(Code.LEDGER_ROLLED_BACK, f"{new.length} entries after {known.length}")
+        raise ProtocolError(
+            Code.LEDGER_ROLLED_BACK,
+            f"the ledger has {new.length} entries, but it had {known.length} before",
+        )
     if new.length == known.length and new.head != known.head:
-        raise ProtocolError(Code.LEDGER_ROLLED_BACK, f"two ledgers of {new.length} entries")
+        raise ProtocolError(
+            Code.LEDGER_ROLLED_BACK, f"there are two ledgers of {new.length} entries"
+        )
 
 
 def plan_challenge(deployment: str, log_index: int, log_root: bytes, plan: str) -> str:
@@ -362,19 +369,21 @@ def _check_data(
         if named != NONE:
             raise ProtocolError(
                 Code.WRONG_DATASET,
-                f"{entry.id}: names a dataset, but has no protected figure from it",
+                f"{entry.id} names a dataset, but has no protected figure from it",
             )
         return
     dataset = _known_dataset(named, entry, history)
     if result.groups[entry.id] > dataset.units:
-        raise ProtocolError(Code.WRONG_GROUPS, f"{entry.id}: more units than its dataset has")
+        raise ProtocolError(
+            Code.WRONG_GROUPS, f"{entry.id} reports more units than its dataset has"
+        )
 
 
 def _known_dataset(digest: str, entry: BenchmarkEntry, history: History) -> DatasetPredicate:
     dataset = history.datasets.get(digest)
     if dataset is None:
         raise ProtocolError(
-            Code.UNKNOWN_DATASET, f"{entry.id}: no dataset statement of this site in the log"
+            Code.UNKNOWN_DATASET, f"{entry.id} names a dataset that this site never registered"
         )
     if dataset.definition != entry.definition:
         raise ProtocolError(
@@ -397,7 +406,7 @@ def _check_plan(
             continue
         if entry.id not in scorecard.protected_benchmarks:
             raise ProtocolError(
-                Code.WRONG_DATASET, f"{entry.id}: names a dataset, but the benchmark is public"
+                Code.WRONG_DATASET, f"{entry.id} names a dataset, but the benchmark is public"
             )
         _known_dataset(named, entry, history)
     return scorecard
@@ -431,7 +440,9 @@ def _check_planned(result: ResultPredicate, history: History) -> None:
 def _open_plan(digest: str, history: History) -> KnownPlan:
     plan = history.plans.get(digest)
     if plan is None:
-        raise ProtocolError(Code.UNKNOWN_PLAN, "the log has no plan of this site with this digest")
+        raise ProtocolError(
+            Code.UNKNOWN_PLAN, "the log has no plan from this site with this digest"
+        )
     if not plan.is_open:
         raise ProtocolError(Code.PLAN_USED, "the plan already has a result, or was abandoned")
     return plan
@@ -531,7 +542,7 @@ def check_dataset_version(
     if (dataset.previous == NONE) == any(differences):
         raise ProtocolError(
             Code.WRONG_DATASET,
-            "there are numbers of differing units without a previous version, or none with one",
+            "expected numbers of differing units if, and only if, the statement names a previous version",
         )
     before = known[dataset.previous].units if dataset.previous != NONE else 0
     if max(dataset.added, dataset.changed) > dataset.units or dataset.removed > before:

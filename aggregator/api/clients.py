@@ -31,7 +31,8 @@ class ClientNamer:
         if not self._is_trusted(nearest):
             return _name_customer(nearest)
         # Each proxy appends the address of its peer. The last address that is not one of our
-        # proxies is the client. Earlier ones are claimed by the client and not trusted.
+        # proxies is the client. Earlier addresses are claimed by the client, so they are
+        # not trusted.
         for address in reversed(self._read_header(scope)):
             if not self._is_trusted(address):
                 return _name_customer(address)

@@ -51,7 +51,7 @@ def make_router(home: Home) -> APIRouter:
 
 
 class _NewestRegistry:
-    """The newest registry as signed, cached in memory: with many sites it has megabytes, and anyone may request it."""
+    """The newest registry as signed, cached in memory, because it can be large and anyone may request it."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -1,4 +1,4 @@
-"""Restoring of a backup, with all its content verified, completely or not at all."""
+"""Restore a backup: verify all of its content, and restore everything or nothing."""
 
 import gzip
 import hashlib
@@ -89,7 +89,7 @@ def _check_kind(backup: Path) -> None:
         return
     if isinstance(kind, str) and kind.startswith(FORMAT.partition("/")[0]):
         raise SettingsError(
-            f"{backup.name} is a backup of another version of intramural",
+            f"{backup.name} was written by another version of intramural",
             "Restore it with the version that created it.",
         )
     raise SettingsError(

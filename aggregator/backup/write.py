@@ -1,4 +1,4 @@
-"""Writing of backups of an aggregator that may be running."""
+"""Write backups of an aggregator that may be running."""
 
 import gzip
 import hashlib

@@ -65,7 +65,7 @@ def read_array_file(path: Path) -> tuple[Any, list[Array]]:
 
 
 def _narrow(array: Array) -> Array:
-    """Return the array in the smallest type that holds it."""
+    """Return the array in the smallest type that can represent all of its values."""
     if array.dtype != numpy.int64:
         return array
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)

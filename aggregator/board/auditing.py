@@ -111,7 +111,7 @@ def _check_deployment(first: Entry | None, archived: Path, deployment: str) -> N
         return  # the comparison reports the error
     if claimed != deployment:
         raise SettingsError(
-            f"{archived.name} is an archive of {claimed}, but the board is of {deployment}",
+            f"{archived.name} is an archive of {claimed}, but the board belongs to {deployment}",
             "Use --archive with the archive that came with this board.",
         )
 
@@ -127,8 +127,8 @@ def _compare_entries(
     for position, (published, entry) in enumerate(itertools.zip_longest(shown, archived), 1):
         if entry is None:
             raise SettingsError(
-                f"the archive ends before log entry {position - 1} of the board: it was made before the board",
-                "Use --archive with a newer one: ask the people who run the aggregator for it.",
+                f"the archive ends before log entry {position - 1} of the board, so it was made before the board",
+                "Ask the people who run the aggregator for a newer archive, and name it with --archive.",
             )
         if published is None or not 1 <= entry.registry <= len(registries):
             raise BoardMismatchError(

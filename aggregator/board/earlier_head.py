@@ -1,7 +1,7 @@
 """An earlier head of a log, verified with the log key in force when it was signed.
 
 When a log key is stolen, the registry revokes it from some log size on. The newest registry then no
-longer vouches for heads of that size or larger, not even for a genuine one signed before the theft
+longer vouches for heads of that size or larger, even for genuine heads signed before the theft
 was known. Such a head still shows which log its reader saw.
 """
 

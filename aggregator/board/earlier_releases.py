@@ -30,8 +30,8 @@ from protocol.envelope import REGISTRY_TYPE, decode
 from protocol.registry import Registry, parse_registry
 
 _ADVICE = (
-    "Do not rely on it, and do not sign. Tell the people who run the board. If another version of this program "
-    "published that release, they must begin a new list: move releases.json and the folder releases out of the "
+    "Do not rely on this board, and do not sign it. Tell the people who run the board. If another version of this "
+    "program published that release, they must begin a new list: move releases.json and the folder releases out of the "
     "aggregator's directory, and publish to a new folder."
 )
 
@@ -75,11 +75,11 @@ def recompute_releases(
     """Rebuild every earlier board that has stored figures, as far as the available log allows, and compare the figures.
 
     Args:
-        releases: The releases of a board, ending with its own. `Kept.check_roots` must have
-            confirmed that they are of this log.
+        releases: The releases of a board, ending with its own. Call `Kept.check_roots` first,
+            to confirm that they belong to this log.
         registries: Every registry version as signed.
         shown: The public log.
-        whole: The same log without hidden entries; None for a reader who does not have it.
+        whole: The same log with all entries readable; None for a reader who has only the public log.
 
     Raises:
         BoardMismatchError: names a release that does not match the log.
@@ -152,7 +152,7 @@ class _FollowedLog:
         self._size = self._version = 0
 
     def follow(self, size: int, registry: Registry, payloads: Sequence[bytes]) -> Federation:
-        """Return the state after `size` entries under `registry`. `payloads` are those of its versions."""
+        """Return the state after `size` entries under `registry`, whose versions have these `payloads`."""
         if self._federation is not None and self._is_continued(
             self._federation, size, registry, payloads
         ):

@@ -277,7 +277,7 @@ class _Log:
     def check_unexplained_changes(self) -> None:
         """Check that every key and epoch that a registry gives a site was requested by a statement in the log.
 
-        A registry may end or revoke keys, and rename or remove a site, without a statement of the
+        A registry may end or revoke keys, and rename or remove a site, without a statement by the
         site.
         """
         if self._registries[0].sites:

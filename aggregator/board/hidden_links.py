@@ -30,7 +30,7 @@ def assume_hidden(statement: Statement, history: History, registry: Registry) ->
     Known statements are never replaced, so a link that contradicts a public one is still refused.
 
     Args:
-        statement: A statement of a site some of whose statements may be hidden.
+        statement: A statement by a site that may have hidden statements.
         history: The public part of the site's history.
         registry: The registry version under which the statement was accepted.
     """

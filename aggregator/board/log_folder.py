@@ -52,8 +52,8 @@ def read_bundles(folder: Path, size: int) -> Iterator[PublishedEntry]:
         BoardMismatchError: a bundle is missing, has more or fewer entries than its name states, or
             has a line that is not an entry.
     """
-    # Generate the names one at a time: a checkpoint may claim more entries than a list of names can
-    # hold.
+    # Generate the names one at a time: a checkpoint may claim so many entries that a list of
+    # all names would not fit in memory.
     for start in range(0, size, BUNDLE):
         width = min(size - start, BUNDLE)
         name = bundle_file(start // BUNDLE, width)

@@ -66,7 +66,7 @@ def derived_files(
             release of `kept`.
 
     Raises:
-        BoardMismatchError: the last release is of another board.
+        BoardMismatchError: the last release belongs to another board.
     """
     board = merge_board(shown, audited)
     head = LogHead(shown.checkpoint.size, shown.checkpoint.root.hex(), shown.registry.version)
@@ -83,7 +83,7 @@ def derived_files(
 def publish(home: Home, out: Path, *, from_scratch: bool = False) -> Published:
     """Write the board to `out`, replacing an earlier board as a whole. Unchanged files are hard-linked.
 
-    Auditors' signatures are kept if they are of exactly this board.
+    Auditors' signatures are kept if they are for exactly this board.
 
     Args:
         home: The aggregator's directory.

@@ -140,7 +140,7 @@ def parse_releases(files: Mapping[str, bytes]) -> Releases:
         if name not in files:
             raise BoardMismatchError(f"{name} is missing")
         if hashlib.sha256(files[name]).hexdigest() != entry.summary:
-            raise BoardMismatchError(f"{name} is not the summary of its release")
+            raise BoardMismatchError(f"{name} does not match its release")
         _check_summary(files[name], name)
         summaries[entry.number] = files[name]
     releases = Releases(entries, summaries)
@@ -169,7 +169,7 @@ def _check_order(entries: tuple[Release, ...]) -> None:
     for before, after in pairwise(entries):
         if after.log_size < before.log_size or after.registry < before.registry:
             raise BoardMismatchError(
-                f"{RELEASES_FILE}: release {after.number} is of an older log than the previous release"
+                f"{RELEASES_FILE}: release {after.number} was made from an older log than the previous release"
             )
 
 

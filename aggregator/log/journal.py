@@ -268,7 +268,7 @@ def _read_signed_peaks(connection: Connection, tree_size: int, signed_root: byte
     if fold(peaks) != signed_root:
         raise StoreError(
             "the log's stored tree differs from the one that its last checkpoint signs",
-            "Restore the database from a backup; do not let this one answer sites.",
+            "Restore the database from a backup, and do not run the service on this database.",
         )
     return list(peaks)
 
@@ -295,7 +295,7 @@ def _hashes_of(connection: Connection, wanted: Sequence[Node]) -> list[bytes]:
     except KeyError:
         raise StoreError(
             "the log's stored tree lacks a node",
-            "Restore the database from a backup; do not let this one answer sites.",
+            "Restore the database from a backup, and do not run the service on this database.",
         ) from None
 
 

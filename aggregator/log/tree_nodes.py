@@ -91,7 +91,7 @@ def cover_consistency(old_size: int, new_size: int) -> list[Cover]:
         ValueError: the sizes do not satisfy 1 <= old_size <= new_size.
     """
     if not 1 <= old_size <= new_size:
-        raise ValueError(f"no tree of {old_size} within {new_size}")
+        raise ValueError(f"there is no tree of {old_size} leaves within {new_size}")
     hashes: list[Cover] = []
     start, end = 0, new_size
     while end != old_size:

@@ -78,7 +78,7 @@ def _refuse_other_content(kind: str, new: Any, known: Any) -> None:
         if (old.name, old.version) == (new.name, new.version) and old.digest != new.digest:
             raise RegistryError(
                 f"{kind} {new.name} version {new.version} is registered with different content",
-                "Content never changes under a version; raise the version number.",
+                "The content of a version never changes. Use a higher version number.",
             )
 
 

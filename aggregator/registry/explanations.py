@@ -170,8 +170,8 @@ def _fault_of_indices(old: SiteKey, new: SiteKey, log_size: int) -> str:
         return f"would begin at log entry {new.from_index}, but the log has {log_size} entries"
     if new.until_index != old.until_index and new.until_index not in next_entries:
         return (
-            f"would end at log entry {new.until_index}, but the log has {log_size} entries; only a revocation reaches "
-            "back"
+            f"would end at log entry {new.until_index}, but the log has {log_size} entries; only a revocation "
+            "affects earlier entries"
         )
     if new.revoked_from != old.revoked_from and (
         new.revoked_from is None or new.revoked_from > log_size

@@ -70,7 +70,7 @@ def found(
     )  # before anything is written
     if (
         settings.database_url is not None
-    ):  # one that does not answer must not leave half an aggregator behind
+    ):  # if it does not answer, no incomplete aggregator must be left behind
         database = Database(settings.database_url)
         database.migrate()
         database.close()

@@ -91,7 +91,7 @@ class PendingRekeying:
         )
 
     def describe_last(self, role: Role) -> str:
-        """Return a description of why the site currently has no key of this role, with its last one."""
+        """Return the reason why the site currently has no key of this role, and the last key of this role."""
         held = [entry for entry in self.site.keys if entry.role == role]
         if not held:
             return "none"

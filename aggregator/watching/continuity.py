@@ -16,7 +16,7 @@ _FAULTS: Final = {
     Code.BAD_PROOF: "the log does not continue the one seen before: entries were changed",
 }
 EVIDENCE_ADVICE: Final = (
-    "Keep both checkpoints: both are signed with the log's key, so together they prove it. Inform the people who run "
+    "Keep both checkpoints as evidence, because both are signed with the log's key. Inform the people who run "
     "the aggregator, its sites and its auditors, and trust neither history until they have explained it."
 )
 STOLEN_KEY_ADVICE: Final = (

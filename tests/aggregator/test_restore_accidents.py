@@ -29,7 +29,7 @@ WRONG = {
     "another format": (gzip.compress(b'{"format": 1}'), "is not a backup of an aggregator"),
     "a later format": (
         gzip.compress(b'{"format": "intramural-backup/9"}'),
-        "is a backup of another version",
+        "was written by another version",
     ),
 }
 

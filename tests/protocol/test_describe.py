@@ -198,7 +198,7 @@ def test_an_exception_is_a_fault() -> None:
 
 def test_a_result_about_data_that_was_never_registered_is_a_fault() -> None:
     description = describe(world.result(data={"ward": NONE}))
-    assert description.faults == ("ward: protected figures from data that was never registered",)
+    assert description.faults == ("ward has protected figures from data that was never registered",)
 
 
 def test_a_result_with_more_units_than_its_dataset_is_a_fault() -> None:

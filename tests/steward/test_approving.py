@@ -47,7 +47,7 @@ def test_approving_again_gives_the_same_bytes(steward: Steward) -> None:
     assert steward.approve(file).code == 0
     again = steward.approve(file, out="again.json")
     assert again.code == 0
-    assert "You approved it before (number 1 on your list)" in again.output
+    assert "You approved this statement before (number 1 on your list)" in again.output
     assert (steward.folder / "again.json").read_bytes() == (
         steward.folder / "signed.json"
     ).read_bytes()
@@ -83,7 +83,7 @@ def test_a_release_that_the_list_never_saw_is_warned_of(steward: Steward) -> Non
         "Your list contains no earlier release of this model and scorecard to compare with."
         in shown
     )
-    assert "Your list does not contain the link before it" in shown
+    assert "Your list does not contain the previous link" in shown
     assert "registered data of ward, notes is not among the statements known here" in shown
 
 

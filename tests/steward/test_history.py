@@ -45,7 +45,7 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
             "ledger of releases is shorter than, or differs from, the one on your list",
         ),
         ({"ledger": replace(ledger(3), head="ff" * 32)}, "two ledgers of 3 entries"),
-        ({"prev": "ff" * 32}, "the link before it differs from the one that you approved"),
+        ({"prev": "ff" * 32}, "the previous link differs from the one that you approved"),
         (
             {"seq": 3, "prev": "ff" * 32},
             "you approved another statement for its position in the chain",
@@ -74,7 +74,7 @@ def test_a_link_before_one_that_was_approved_is_refused(steward: Steward) -> Non
     )
     late = after(chain()[1], ledger=ledger(9))
     assert steward.approve(steward.ask(late, name="c"), out="c.out").refuses(
-        6, "it comes before link 4 of epoch 1"
+        6, "the statement comes before link 4 of epoch 1"
     )
 
 
@@ -225,7 +225,9 @@ def test_a_rejected_request_of_the_site_is_history(steward: Steward) -> None:
         steward.list_path,
     )
     assert reply.code == 0, reply.errors
-    assert steward.approve(steward.ask(chain()[0], name="b")).refuses(6, "1 entries after 5")
+    assert steward.approve(steward.ask(chain()[0], name="b")).refuses(
+        6, "the ledger has 1 entries, but it had 5 before"
+    )
 
 
 def damage(steward: Steward, edit: Callable[[list[bytes]], object]) -> None:
@@ -316,5 +318,5 @@ def test_a_new_epoch_that_nobody_was_asked_about_is_warned_of(approved: Steward)
     file = approved.ask(statement, name="n", registry_file=hospital.sign_registry(newer))
     shown = approved.show(file)
     assert shown.code == 0, shown.errors
-    assert "Your list does not contain the link before it" in " ".join(shown.output.split())
+    assert "Your list does not contain the previous link" in " ".join(shown.output.split())
     assert build_statement(statement).decode() in shown.output.replace("\n", "")

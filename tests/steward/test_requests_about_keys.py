@@ -80,7 +80,7 @@ def test_a_history_that_begins_with_the_enrolment_has_no_gap(steward: Steward) -
     first = replace(chain()[0], header=replace(chain()[0].header, prev=start))
     shown = steward.show(steward.ask(first, registry_file=hospital.sign_registry(registry)))
     assert shown.code == 0
-    assert "Your list does not contain the link before it" not in " ".join(shown.output.split())
+    assert "Your list does not contain the previous link" not in " ".join(shown.output.split())
 
 
 def test_saying_no_signs_nothing(steward: Steward) -> None:

@@ -276,7 +276,7 @@ def reject(
             if page.continuity.approved_before is not None:
                 raise UsageError(
                     f"draft {page.description.digest[:12]} was approved before, which cannot be undone",
-                    "If it has not left the site yet, ask the site not to send it.",
+                    "If the draft has not left the site yet, ask the site not to send it.",
                 )
         entries = []
         for page in chosen:

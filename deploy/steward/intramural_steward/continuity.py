@@ -146,21 +146,21 @@ def _compare_places(asked: Entry, approved: Sequence[Entry]) -> tuple[list[str],
         epoch, seq = _place(newest)
         if any(_place(entry) == place for entry in links):
             return [
-                f"you approved another statement for its position in the chain (epoch {place[0]}, link {place[1]}), "
+                f"you approved another statement for this position in the chain (epoch {place[0]}, link {place[1]}), "
                 "and the request contains no refusal of that statement by the aggregator"
             ], cautions
         if place < (epoch, seq):
             return [
-                f"it comes before link {seq} of epoch {epoch}, which you have already approved"
+                f"the statement comes before link {seq} of epoch {epoch}, which you have already approved"
             ], cautions
         if place == (epoch, seq + 1) and asked.header.prev != newest.digest:
-            return ["the link before it differs from the one that you approved"], cautions
+            return ["the previous link differs from the one that you approved"], cautions
         if asked.header.prev == newest.digest:
             return [], cautions
     is_known = any(asked.header.prev == entry.digest for entry in requests)
     if not is_known and not isinstance(asked.statement, EnrollPredicate):
         cautions.append(
-            "Your list does not contain the link before it: another list was used for earlier statements."
+            "Your list does not contain the previous link, because another list was used for earlier statements."
         )
     return [], cautions
 

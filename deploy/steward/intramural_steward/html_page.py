@@ -76,8 +76,8 @@ def _render_page(page: Page) -> str:
     before = page.continuity.approved_before
     if before is not None:
         parts.append(
-            f'<p class="again">You approved it before (number {before.number} on your list); approving it gives the '
-            "same bytes again.</p>"
+            f'<p class="again">You approved this statement before (number {before.number} on your list); approving it '
+            "again gives the same bytes.</p>"
         )
     roots = [Fact("root key", root.fingerprint) for root in page.roots]
     parts.append(_render_facts([*description.facts, *roots]))

@@ -14,7 +14,7 @@ from protocol.keys import PublicKey
 from protocol.statements import kind_name
 
 _ROOTS_UNKNOWN: Final = (
-    "You have not specified root keys (--root), and your list contains none: compare their fingerprints with what the "
+    "You have not specified root keys (--root), and your list contains none. Compare the fingerprints with what the "
     "central team tells you by telephone. These keys control all names and the federation's rules."
 )
 

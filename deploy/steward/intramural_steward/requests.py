@@ -99,7 +99,7 @@ def is_single_statement(data: bytes) -> bool:
 
 
 def read_deployment(data: bytes) -> str:
-    """Return the aggregator for which a request claims to be, without verifying it.
+    """Return the aggregator that a request claims to be for, without verifying it.
 
     Raises:
         RequestError: the file is not a request for approval.

@@ -28,7 +28,10 @@ def _lines(page: Page) -> Iterator[str]:
         yield from _wrap("Check this: ", caution)
     before = page.continuity.approved_before
     if before is not None:
-        yield f"You approved it before (number {before.number} on your list); approving it gives the same bytes again."
+        yield (
+            f"You approved this statement before (number {before.number} on your list); approving it again gives the "
+            "same bytes."
+        )
     for fact in description.facts:
         yield from _wrap(f"{fact.name:<{_NAME_WIDTH}} ", fact.text)
     for root in page.roots:
