@@ -135,7 +135,7 @@ def read_manifest(folder: Path) -> Manifest:
         if where not in Manifest.model_fields:
             where = "file"
         raise RedactionError(
-            f"{MANIFEST}: {where}: redaction never writes this value", _ADVICE
+            f"{MANIFEST}: {where}: differs from what redaction writes", _ADVICE
         ) from None
 
 
