@@ -170,12 +170,12 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
         (
             "criteria: {a: b?}\n    scale: {low: 5, high: 1}",
             "",
-            "scale: expected `low` below `high`",
+            "scale: expected `low` to be less than `high`",
         ),
         (
             "criteria: {a: b?}\n    scale: {low: 1, high: 1}",
             "",
-            "scale: expected `low` below `high`",
+            "scale: expected `low` to be less than `high`",
         ),
         ("criteria: {a: b?}\n    scale: {low: 1}", "", "scale.high: is required"),
         (

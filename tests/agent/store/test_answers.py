@@ -34,7 +34,7 @@ def test_an_answer_moved_to_another_request_does_not_open(store: Store, path: Pa
     other.commit()
     other.close()
     assert store.answers.find(keys[0]) == response("one")
-    with pytest.raises(StoreError, match="does not open"):
+    with pytest.raises(StoreError, match="cannot be decrypted"):
         store.answers.find(keys[1])
 
 

@@ -43,7 +43,7 @@ def test_a_text_moved_to_another_sample_does_not_open(store: Store, path: Path):
         )
     other.close()
     assert len(store.reviews.read_texts("may")) == 2
-    with pytest.raises(StoreError, match="does not open"):
+    with pytest.raises(StoreError, match="cannot be decrypted"):
         store.reviews.read_texts("june")
 
 

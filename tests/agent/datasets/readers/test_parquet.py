@@ -126,7 +126,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
         ),
         (
             pyarrow.array([2**30], pyarrow.date32()),
-            "after row 0: column 3 (date32[day]): contains a value that cannot be written",
+            "after row 0: column 3 (date32[day]): contains a value that cannot be converted",
         ),
         (
             pyarrow.array([-(2**30)], pyarrow.date32()),
