@@ -40,7 +40,7 @@ class Allowance:
         self._spent: set[str] = set()
 
     def check(self, site: str, size: int) -> None:
-        """Check that an envelope of a site may be stored. Raises AllowanceSpentError."""
+        """Check that an envelope from a site may be stored. Raises AllowanceSpentError."""
         with self._lock:
             second = self._begin_day()
             payloads, total = self._kept.get(site, (0, 0))

@@ -1,4 +1,4 @@
-"""Reading of small files up to a size limit, and atomic writing."""
+"""Reading small files up to a size limit, and writing files atomically."""
 
 from pathlib import Path
 from typing import Final

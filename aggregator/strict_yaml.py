@@ -1,4 +1,4 @@
-"""Strict reading of YAML files whose content the root key signs: an ambiguous file is an error with its line.
+"""Strictly reading YAML files whose content the root key signs: an ambiguous file is an error with its line.
 
 Duplicate keys, anchors, aliases, tags and a second document are refused, so that a reader sees
 exactly what is signed. Plain scalars are text except `true`, `false`, `null`, integers and decimal

@@ -41,14 +41,14 @@ class Code(StrEnum):
     UNKNOWN_AGENT = "unknown_agent"
     UNKNOWN_POLICY = "unknown_policy"
     UNKNOWN_BENCHMARK = "unknown_benchmark"  # no active scorecard has the dataset's definition
-    UNKNOWN_DATASET = "unknown_dataset"  # not a dataset statement of this site in the log, or missing where required
+    UNKNOWN_DATASET = "unknown_dataset"  # not a dataset statement from this site in the log, or missing where required
     # Lineage, previous version or numbers of units do not agree with the log.
     WRONG_DATASET = "wrong_dataset"
-    UNKNOWN_PLAN = "unknown_plan"  # no plan of this site in the log
+    UNKNOWN_PLAN = "unknown_plan"  # no plan from this site in the log
     WRONG_PLAN = "wrong_plan"  # the plan, or its challenge, is about something else
     PLAN_EXPIRED = "plan_expired"
     PLAN_USED = "plan_used"  # the plan has a result, or was abandoned
-    UNKNOWN_RESULT = "unknown_result"  # no result of this site in the log, or already withdrawn
+    UNKNOWN_RESULT = "unknown_result"  # no result from this site in the log, or already withdrawn
     NO_EXCEPTIONS = "no_exceptions"  # approval by exception, for which no registry names terms yet
     WRONG_DAY = "wrong_day"
     WRONG_TOKEN = "wrong_token"  # enrolment: not signed by the invite's token  # noqa: S105

@@ -1,4 +1,4 @@
-"""Reading of request bodies from untrusted clients, with limits on size and time."""
+"""Reading request bodies from untrusted clients, with limits on size and time."""
 
 import asyncio
 

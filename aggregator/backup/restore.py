@@ -126,7 +126,7 @@ def _making(directory: Path) -> Iterator[None]:
 
 
 def _list_made(directory: Path) -> set[Path]:
-    """Return the existing files that restoring can create. The directory may also contain files of the user."""
+    """Return the existing files that restoring can create. The directory may also contain the user's own files."""
     keys = directory / "keys"
     made = {
         directory / SETTINGS_FILE,

@@ -111,7 +111,7 @@ def _check_deployment(first: Entry | None, archived: Path, deployment: str) -> N
         return  # the comparison reports the error
     if claimed != deployment:
         raise SettingsError(
-            f"{archived.name} is an archive of {claimed}, but the board belongs to {deployment}",
+            f"{archived.name} is an archive from {claimed}, but the board belongs to {deployment}",
             "Use --archive with the archive that came with this board.",
         )
 

@@ -190,7 +190,7 @@ class _SiteState:
         datasets, plans: By digest, oldest first. A plan is open until a result or another statement
             closes it.
         results: The scores_root of each result that has not been withdrawn, by digest.
-        is_partly_hidden: Whether the log may hide statements of the site, so that the state may be
+        is_partly_hidden: Whether the log may hide statements from the site, so that the state may be
             incomplete.
     """
 
@@ -252,7 +252,7 @@ class _Log:
         self._enter_registry(position, entry.registry, is_request=is_request)
         if not self._is_whole and not is_public(statement, self._registries[entry.registry - 1]):
             raise BoardMismatchError(
-                f"log entry {position} shows a statement of a site that chose pooled publication",
+                f"log entry {position} shows a statement from a site that chose pooled publication",
                 "Tell the people who run the board: the statement should not have been published.",
             )
         self.tree.add(leaf_hash(envelope.pae))

@@ -1,4 +1,4 @@
-"""Reading of our own log for a board.
+"""Reading our own log for a board.
 
 Signatures were verified when the entries were accepted, and `verify` and `audit` verify them again.
 Here it is enough to check that every leaf hash matches its payload and that the leaf hashes lead to

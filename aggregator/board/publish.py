@@ -41,7 +41,7 @@ class Published:
         log: The whole log, as the aggregator has it.
         audited: The figures that rely on auditors.
         digest: The digest of the board.
-        audits: Number of auditors' signatures of exactly this board.
+        audits: Number of auditors' signatures for exactly this board.
         lapsed_audits: Number of signatures of the previous board that do not cover this one and
             were removed.
     """
@@ -207,7 +207,7 @@ def _check_continues(old: EarlierHead, log: Replayed) -> None:
 
 
 def _keep_audits(out: Path, folder: Replacement, audit: Audit, registry: Registry) -> int:
-    """Copy the auditors' signatures of exactly this board. Return their number."""
+    """Copy the auditors' signatures for exactly this board. Return their number."""
     kept = 0
     for path in sorted((out / AUDITS_FOLDER).glob("*.dsse.json")):
         content = path.read_bytes()

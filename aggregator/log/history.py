@@ -1,4 +1,4 @@
-"""The state of one site in the log, read when a statement of the site arrives.
+"""The state of one site in the log, read when a statement from the site arrives.
 
 Callers pass the transaction that will append, or take a standpoint first (`aggregator.log.standpoint`). Nothing is
 read before a check needs it: single rows of a site's plans and results, but all of its datasets at once.
@@ -89,7 +89,7 @@ MAX_REMEMBERED = 20_000  # dataset statements in memory, about one kilobyte each
 _remembered: dict[str, DatasetPredicate] = {}
 """Dataset statements read from a log, by digest. The digest covers their whole content."""
 _datasets_of_sites: dict[tuple[str, str], Mapping[str, DatasetPredicate]] = {}
-"""All dataset statements of a site, by the checkpoint of the log that ends with the newest one."""
+"""All dataset statements from a site, by the checkpoint of the log that ends with the newest one."""
 
 
 def read_history(

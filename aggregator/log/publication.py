@@ -1,6 +1,6 @@
 """The published form of log entries: which are public, and which are hidden (rule 8.1).
 
-Statements about keys explain the registry and are public for every site. Every other statement of a site with pooled
+Statements about keys explain the registry and are public for every site. Every other statement from a site with pooled
 publication is published only as its leaf hash. The registry in force when an entry was accepted decides, so a change
 of a site's publication affects only later entries. The functions are pure, except those that read the database.
 """

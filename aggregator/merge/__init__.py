@@ -1,1 +1,1 @@
-"""Merging of sites' results into a board. Pure."""
+"""Merging sites' results into a board. Pure."""

@@ -1,4 +1,4 @@
-"""Encoding of a site's figure for a cell as one integer, so that thousands of sites' figures form
+"""Encoding a site's figure for a cell as one integer, so that thousands of sites' figures form
 numeric columns. Pure.
 
 Two figures have the same code if and only if they are identical. Code 0 means that the site did not

@@ -1,4 +1,4 @@
-"""Rounding of the spread over pooled sites, so that no site's figure can be derived from it. Pure.
+"""Rounding the spread over pooled sites, so that no site's figure can be derived from it. Pure.
 
 A merged value is an equation in the contributing sites' figures. Any other published number that
 depends on their spread is a further equation, and three equations determine three figures. The

@@ -1,4 +1,4 @@
-"""Merging of several sites' figures for a cell into the figure that the board shows. Pure.
+"""Merging several sites' figures for a cell into the figure that the board shows. Pure.
 
 The disclosure rules determine which figures may be merged. A pooled site's figure is never shown,
 nor can it be computed by subtraction, unless the number of pooled sites that the policy requires

@@ -52,7 +52,7 @@ def explain_requests(
             site_id, line = _explain_request(before, after, request, log_size)
         except ProtocolError as error:
             raise RegistryError(
-                f"a request of this change is not valid: {error.detail} ({error.code})"
+                f"a request in this change is not valid: {error.detail} ({error.code})"
             ) from None
         if site_id in answered:
             raise RegistryError(f"one version has two requests by site {site_id}")

@@ -454,7 +454,7 @@ def _reopen(connection: Connection, before: Registry, request: bytes, *, today_d
             reopen_request(connection, request)
     except ProtocolError as error:
         raise EnrolmentError(
-            f"a request of this change is refused: {error.detail} ({error.code})",
+            f"a request in this change is refused: {error.detail} ({error.code})",
             "Nothing was changed. Propose the change again without it, and have the site make a new request.",
         ) from None
     return Link(

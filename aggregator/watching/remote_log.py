@@ -1,4 +1,4 @@
-"""Reading of an aggregator's public log over HTTP. The received data is not verified here."""
+"""Reading an aggregator's public log over HTTP. The received data is not verified here."""
 
 import ssl
 import time

@@ -1,4 +1,4 @@
-"""Reading of files named by the user, and atomic writing of files."""
+"""Reading files named by the user, and writing files atomically."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Signing of statements. Every signed statement is recorded on the list before it is returned."""
+"""Signing statements. Every signed statement is recorded on the list before it is returned."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -154,7 +154,7 @@ def test_an_archive_of_another_aggregator_is_the_wrong_file(made: Board, tmp_pat
     advice = refused_as(
         done,
         SettingsError,
-        "is an archive of other.example, but the board belongs to board.example",
+        "is an archive from other.example, but the board belongs to board.example",
     )
     assert "--archive" in advice
 
