@@ -24,21 +24,23 @@ CHECKS = {
     "length": "Grades and the length of the answer",
     "judge": "Each judge compared with the others",
     "family": "Judges of the model's family compared with the others",
-    "favour": "Favour of a judge for models of its own family",
+    "favour": "Self-preference: does a judge grade its own family's models higher?",
 }
 EXPLAINED = {
     "length": "Rank correlation with the number of characters, within each model's answers.",
     "judge": "The judge's mean grade minus that of the others, on the jury's scale.",
-    "family": "Mean grade by judges of the model's own family minus that of the others, for the same answers:\n"
-    "favour, a different severity, or a narrower range of grades.",
+    "family": "Mean grade by judges of the model's own family minus that of the others, for the same answers.\n"
+    "A difference may be due to self-preference, different severity or a narrower range of grades.",
     "favour": "The judge's mean grade minus that of judges of other families, for models of its own family,\n"
-    "minus the same difference for all other models: favour, or a narrower range of grades. A dash if\n"
-    "the answers are too different: the other judges grade them more than a standard deviation apart.",
+    "minus the same difference for all other models. A difference may be due to self-preference\n"
+    "or a narrower range of grades. A dash means that the two groups of answers are not comparable:\n"
+    "the other judges' mean grades for them differ by more than one standard deviation.",
 }
 LIMITS = {
-    "F": "F: F distribution, if every answer has a different unit; for ICC(2) they apply to similar judges",
-    "percentile": "units: resampled units, if answers share units; they apply to these judges only:\n"
-    "    similar judges may agree less",
+    "F": "F: from the F distribution, used if every answer belongs to a different unit.\n"
+    "    ICC(2) limits generalise to similar judges.",
+    "percentile": "units: from resampled units, used if answers share units.\n"
+    "    These limits hold for these judges only; similar judges may agree less.",
 }
 METHODS = {"F": "F", "percentile": "units"}  # in the column "By"
 
@@ -70,10 +72,10 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
     for note in _list_notes(agreements):
         click.echo(f"note: {note}", err=True)
     if not any(run.details.is_judged for run in runs):
-        click.echo(f"no benchmark of suite {suite} has a metric that a jury grades", err=True)
+        click.echo(f"no benchmark in suite {suite} has a jury-graded metric", err=True)
     elif not agreements:
         click.echo(
-            f"no jury has graded answers of suite {suite}: ask one with `intramural judge`",
+            f"no jury has graded answers in suite {suite}; ask a jury with `intramural judge`",
             err=True,
         )
 
@@ -88,7 +90,7 @@ def _select_runs(store: "Store", suite: str, benchmark: str | None) -> "list[Run
     if not runs_of_benchmark:
         benchmarks = sorted({run.benchmark for run in runs})
         raise ConfigError(
-            f"suite {suite} holds no run of {benchmark} (benchmarks there: {', '.join(benchmarks)})",
+            f"suite {suite} has no run of {benchmark} (its benchmarks: {', '.join(benchmarks)})",
             "Name one of them with --benchmark.",
         )
     return runs_of_benchmark
@@ -200,7 +202,7 @@ def _show_agreements(
     show_rows(complete, head | ONE | method_column, "table", title="One judge")
     show_rows(complete, head | MEAN | method_column, "table", title="The mean of all judges")
     click.echo("ICC is over answers graded by every judge.")
-    click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits by")
+    click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits:")
     for method in methods:
         click.echo(f"  {LIMITS[method]}")
 
@@ -216,12 +218,12 @@ def _build_table_row(agreement: "Agreement") -> dict[str, Any]:
 
 
 def _list_heard(agreement: "Agreement") -> list[str]:
-    """Return the judges with a verdict."""
+    """Return the judges that gave a verdict."""
     return [judge for judge in agreement.judges if judge not in agreement.silent]
 
 
 def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
-    """Return a note for each benchmark that too few judges graded to measure agreement."""
+    """Return a note for each benchmark graded by too few judges to measure agreement."""
     notes: dict[str, None] = {}
     has_several_juries = any(agreement.jury > 1 for agreement in agreements)
     for agreement in agreements:
@@ -235,9 +237,9 @@ def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
             ] = None
         elif not agreement.complete:
             silent = ", ".join(agreement.silent)
-            reason = f" (none at all from {silent})" if silent else ""
+            reason = f" ({silent} graded none)" if silent else ""
             notes[
-                f"no answer of {answers} has a verdict of every judge{reason}, so there is no ICC"
+                f"no answer of {answers} was graded by every judge{reason}, so ICC cannot be computed"
             ] = None
     return list(notes)
 

@@ -124,8 +124,8 @@ def registry() -> None:
 def update(site: Site, path: Path | None) -> None:
     """Fetch or import the newest registry.
 
-    It is verified starting from the invite's root keys, and an older version than the stored one is refused. The
-    aggregator's log must extend the last head of it that this site has seen.
+    The registry is verified starting from the invite's root keys. A version older than the stored one is refused. The
+    aggregator's log must extend the log that this site has seen.
     """
     from agent.delivery.outbox import Outbox
     from agent.delivery.proven_log import follow_newest_checkpoint

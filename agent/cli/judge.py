@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replace", is_flag=True, help="Replace the judgements of a jury other than that of --judges."
 )
-@dry_run_option("Show the expected cost and time of each judge; send no text of a case.")
+@dry_run_option("Show the expected cost and time of each judge; send no text from any instance.")
 @quiet_option
 @click.pass_obj
 def judge(
@@ -115,7 +115,7 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
 
 
 def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
-    """Print the expected time and cost of each judge, by run and in total, without sending text of a case."""
+    """Print the expected time and cost of each judge, by run and in total, without sending text from any instance."""
     import asyncio
 
     from agent.judging.judge_suite import survey_judging

@@ -70,7 +70,7 @@ class _Commands(click.Group):
     type=click.Choice(["debug", "info", "warning"]),
     default="warning",
     show_default=True,
-    help="Log level on standard error; the log never contains text of a case.",
+    help="Log level on standard error; the log never contains text from an instance.",
 )
 @click.pass_context
 def intramural(context: click.Context, directory: Path, log_level: str) -> None:

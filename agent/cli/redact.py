@@ -18,6 +18,14 @@ from agent.io.wording import format_count
 if TYPE_CHECKING:
     from agent.redaction.files.rows import Others, RowTally
 
+_WITHHELD_BECAUSE = {
+    "too long": "it is too long",
+    "time limit": "redaction took longer than the policy's time limit",
+    "undecodable": "it is not UTF-8, or contains control characters",
+    "language": "no policy supports its language or script",
+    "no model": "the model that finds names is missing or damaged",
+    "engine error": "the redaction engine failed",
+}
 _MENDED = {
     "undecodable": "Convert it to UTF-8 without control characters.",
     "too long": "Split it into parts.",
@@ -186,7 +194,7 @@ def text(
 ) -> None:
     """Redact standard input as one text.
 
-    If it cannot be redacted safely, it becomes [WITHHELD: reason] and the exit code is 5.
+    A text that cannot be redacted safely becomes [WITHHELD: reason], and the exit code is 5.
     """
     from agent.redaction.redacted import Withheld
 
@@ -200,5 +208,6 @@ def text(
     if isinstance(found, Withheld):
         click.echo()
         raise RedactionError(
-            f"the text was withheld: {found}", _MENDED.get(found, "Check the policy's limits.")
+            f"the text was withheld because {_WITHHELD_BECAUSE[found]}",
+            _MENDED.get(found, "Check the policy's limits."),
         )

@@ -116,7 +116,7 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Ask models the questions of benchmarks and score the answers.
+    """Run benchmarks on models and score the answers.
 
     After an interruption, run the command again: it resumes where it stopped, and never asks again for a stored
     answer. Options that may be repeated also accept several values.

@@ -53,11 +53,12 @@ def rescore(
         lost = find_lost_rules(store, suite, scoring)
         if lost and not replace:
             raise ConfigError(
-                f"scores of suite {suite} would be dropped: "
+                "this would drop the scores "
                 + ", ".join(
-                    f"by {RULES[rules]} of {format_count(count, 'run')}"
+                    f"by {RULES[rules]} from {format_count(count, 'run')}"
                     for rules, count in lost.items()
-                ),
+                )
+                + f" of suite {suite}",
                 "Give --scoring both to keep both, or --replace.",
             )
         outcomes = rescore_suite(store, suite, scoring, site.means)
@@ -83,7 +84,9 @@ def rescore(
         err=True,
     )
     for rules, count in lost.items():
-        click.echo(f"dropped: scores by {RULES[rules]} of {format_count(count, 'run')}", err=True)
+        click.echo(
+            f"dropped the scores by {RULES[rules]} from {format_count(count, 'run')}", err=True
+        )
 
 
 def _build_change_rows(
@@ -167,9 +170,9 @@ def score(
     --write-template writes all of them to a file that only you can read, because they may be ids of patients.
 
     If a jury grades the answers, --judgements reads the replies of judges that were asked elsewhere, by the same rules
-    as for judges asked here. A second line from a judge about the same answer is its reply to a request to repair the
-    first. --write-judge-prompts writes the prompts for the judges, with questions and answers in plain text, to a file
-    that only you can read.
+    as for judges asked here. A second line from the same judge for the same answer is its corrected reply, given
+    after its first could not be parsed. --write-judge-prompts writes the prompts for the judges, with questions and
+    answers in plain text, to a file that only you can read.
     """
     from agent.runs.score_file import (
         JudgedElsewhere,
@@ -180,7 +183,7 @@ def score(
 
     if (answers is None) == (template is None) or (template and (judgements or judges or prompts)):
         raise click.UsageError(
-            "give --answers to score them, or --write-template for a file to fill"
+            "give --answers to score answers, or --write-template to create a file to fill in"
         )
     if judges is not None and judgements is None:
         raise click.UsageError("--judges names the jury of --judgements; give both")
@@ -198,7 +201,8 @@ def score(
             )
         count = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
         click.echo(
-            f"{format_count(count, 'prompt')} written to {prompts.name}; they hold questions and answers in plain text"
+            f"{format_count(count, 'prompt')} written to {prompts.name}; they contain questions and "
+            "answers in plain text"
         )
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)

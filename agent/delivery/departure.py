@@ -70,7 +70,7 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
         )
         if len(opened.signatures) != 3 or signing_roles != ["agent", "steward"]:
             raise DisclosureError(
-                "a rotation must have three signatures: of the new key and of the site's agent and steward keys",
+                "a rotation must have three signatures: from the new key and from the site's agent and steward keys",
                 _ADVICE,
             )
         opened.verify(keys)
@@ -92,13 +92,15 @@ def check_signatures(opened: Envelope, registry: Registry, site: str) -> str:
     approving = [keyid for keyid in signers if keyid in stewards]
     if len(signers) != 2 or len(approving) != 1:
         raise DisclosureError(
-            "it must have two signatures: of the site's agent and of one of its stewards",
+            "a submission must have two signatures: from the site's agent and from one of its stewards",
             "The steward signs it with `intramural-steward approve REQUEST --key KEY --out SIGNED`.",
         )
     try:
         opened.verify(agents | stewards)
     except ProtocolError as error:
-        raise DisclosureError(f"its signatures do not verify ({error.code})", _ADVICE) from None
+        raise DisclosureError(
+            f"the submission's signatures do not verify ({error.code})", _ADVICE
+        ) from None
     return approving[0]
 
 

@@ -310,7 +310,7 @@ def _is_signed_for(data: bytes, trusted: Registry) -> bool:
 def is_enrolled(registry: Registry, site: str, agent_keyid: str) -> bool:
     """Return whether the registry lists this agent key as a valid key of `site`.
 
-    The site's id alone would not do: it may be another site's.
+    The site's id alone is not enough, because another site may have the same id.
     """
     site_and_key = registry.site_of(agent_keyid)
     if site_and_key is None:
@@ -326,7 +326,7 @@ def _claimed_version(data: bytes) -> int:
     except (ProtocolError, ValueError, KeyError, TypeError, RecursionError):
         claimed = None
     if not isinstance(claimed, int):
-        raise _not_taken(ProtocolError(Code.MALFORMED, "not a registry"))
+        raise _not_taken(ProtocolError(Code.MALFORMED, "the answer is not a registry"))
     return claimed
 
 

@@ -241,7 +241,7 @@ class Outbox:
         self._remove(digest, "draft.dsse.json")
 
     def mark_sent(self, digest: str, day: int) -> None:
-        """Record, before any byte leaves, that it may have left the site on `day` (days since 1970-01-01) or later."""
+        """Record, before sending, that the bytes may have left the site on `day` (days since 1970-01-01) or later."""
         if not self._path(digest, "sent").exists():
             write_atomically(self._path(digest, "sent"), str(day).encode())
 

@@ -33,7 +33,7 @@ _HASH_BYTES: Final = 32
 
 
 def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
-    """Return the stored receipts of all links. Raises StoreError if one is damaged."""
+    """Return the stored receipts of all links. Raises StoreError if a receipt is damaged."""
     kept = []
     for submission in outbox.list_submissions():
         if submission.state is State.RECEIPTED:
@@ -42,7 +42,8 @@ def read_kept_receipts(outbox: Outbox) -> list[KeptReceipt]:
             except (ProtocolError, UnicodeDecodeError):
                 raise StoreError(
                     f"submissions/{submission.digest}.receipt is damaged",
-                    "Restore it from a backup, or move it elsewhere; `intramural submission send` then fetches it.",
+                    "Restore the file from a backup, or move it elsewhere: `intramural submission send` then fetches "
+                    "the receipt again.",
                 ) from None
             kept.append(KeptReceipt(submission.place, receipt))
     return kept
@@ -119,14 +120,14 @@ def _check_key_had_not_ended(
         raise LogError(
             f"the receipt cannot be genuine: the key that signed it was replaced when the log had {end} entries, "
             "before the submission was made",
-            "It was not stored. Keep the file as evidence and tell the central team: someone is misusing an "
+            "The receipt was not stored. Keep the file as evidence and tell the central team: someone is misusing an "
             "old key of the log.",
         )
     if head.size >= end:
         raise DeliveryError(
-            f"the receipt is signed by a key that was replaced when the log had {end} entries, and this site has seen "
-            f"{head.size} entries: a file cannot prove that the receipt is genuine",
-            "It was not stored. `intramural submission send` fetches and proves the receipt.",
+            f"the receipt is signed by a key that was replaced when the log had {end} entries, but this site has "
+            f"already seen {head.size} entries, so a file cannot prove that the receipt is genuine",
+            "The receipt was not stored. `intramural submission send` fetches and proves the receipt.",
         )
 
 

@@ -164,6 +164,6 @@ def _find_first_index(registry: Registry, link: Envelope) -> int:
 def _contradicts(why: str) -> LogError:
     return LogError(
         f"the receipt cannot be genuine: {why}",
-        "It was not stored. Keep the file as evidence and tell the central team: a key of the log may have "
+        "The receipt was not stored. Keep the file as evidence and tell the central team: a key of the log may have "
         "been stolen.",
     )

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 _MAX_REFUSAL: Final = 4096  # bytes; maximum size of an answer like {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
-"""Refusals of a link whose predecessor is missing in the log: another payload would be refused as well."""
+"""Refusals because the link before is missing from the log. Any other payload would be refused as well."""
 _NEEDS_RESET: Final = frozenset(
     {Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK}
 )
-"""Refusals of a site whose history differs from the aggregator's log, for example after restoring a backup."""
+"""Refusals because the site's history differs from the aggregator's log, for example after restoring a backup."""
 _PASSING: Final = frozenset(
     {Code.UNKNOWN_KEY, Code.REGISTRY_EXPIRED, *_OUT_OF_ORDER, *_NEEDS_RESET}
 )
-"""Refusals that depend on the present state, not on the submission: they do not change its state."""
+"""Refusals because of the present situation, not the submission. They leave the submission's state unchanged."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class AggregatorConnection:
 class SubmissionRefusedError(DeliveryError):
     """The aggregator, or a server that answered in its place, refused a request.
 
-    `code` is a code of the protocol, or None for an unknown one. `note` is the signed refusal as received, not yet
+    `code` is a code of the protocol, or None if the code is unknown. `note` is the signed refusal as received, not yet
     verified, or "". Only a note that verifies shows that the refusal is the aggregator's.
     """
 
@@ -74,8 +74,9 @@ class SubmissionRefusedError(DeliveryError):
             )
         elif code in _NEEDS_RESET:
             self.advice = (
-                "The aggregator has a later history of this site than this machine, which was restored from a "
-                "backup or copied, or its keys were stolen. `intramural reset show` compares both and gives advice."
+                "The aggregator has a later history of this site than this machine. Either the machine was "
+                "restored from a backup or copied, or the site's keys were stolen. `intramural reset show` compares "
+                "both and gives advice."
             )
         elif code is Code.WRONG_ROOT:
             self.advice = (
@@ -183,7 +184,7 @@ async def _answer(response: "httpx.Response", limit: int) -> bytes:
     """Return the body, up to `limit` bytes. Raises DeliveryError with an explanation of any other answer."""
     if response.is_redirect:
         raise DeliveryError(
-            "the aggregator's address redirects elsewhere, which is never followed",
+            "the aggregator's address redirects elsewhere, and redirects are not followed",
             "A proxy or login page is in between, or `aggregator_url` in site.yaml is not the final address.",
         )
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":

@@ -23,7 +23,7 @@ from protocol.registry import Registry
 from protocol.scorecard import Scorecard
 
 Audit = Callable[[str, str], None]
-"""Writes an event and its details, which never contain text of a case, to the site's audit log."""
+"""Writes an event and its details, which never contain text from an instance, to the site's audit log."""
 
 
 def check_draft(submission: Submission, registry: Registry, own: DisclosurePolicy) -> None:
@@ -41,7 +41,7 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
     try:
         submission.envelope.verify(list_site_keys(registry, header.site, "agent"))
         if header.deployment != registry.deployment:
-            raise DisclosureError("it is for another aggregator", _PREPARE_AGAIN)
+            raise DisclosureError("the submission is for another aggregator", _PREPARE_AGAIN)
         if isinstance(submission.statement, ResultPredicate):
             card = _registered_scorecard(submission.statement, registry)
             _, policy = choose_policy(registry, own)
@@ -56,7 +56,9 @@ def check_draft(submission: Submission, registry: Registry, own: DisclosurePolic
 def _registered_scorecard(result: ResultPredicate, registry: Registry) -> Scorecard:
     registered = registry.scorecards.get(result.scorecard)
     if registered is None or registered.retired:
-        raise DisclosureError("its scorecard is not registered, or was retired", _PREPARE_AGAIN)
+        raise DisclosureError(
+            "the result's scorecard is not registered, or was retired", _PREPARE_AGAIN
+        )
     return registered.scorecard
 
 

@@ -142,7 +142,7 @@ def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
         )
     if details.agent_version != __version__:
         raise DisclosureError(
-            f"{run.benchmark}: scored by version {details.agent_version} of the agent, but this is version "
+            f"{run.benchmark}: it was scored by version {details.agent_version} of the agent, but this is version "
             f"{__version__}, which would sign the results of another version as its own",
             _RUN_AGAIN,
         )

@@ -32,7 +32,7 @@ class LeafCheck:
     Attributes:
         leaf: the leaf with its proof.
         outcome: the outcome of the check.
-        finding: the reason why it is not a match, in words that never quote a case; "" for a match.
+        finding: the reason why it is not a match, in words that never quote an instance; "" for a match.
     """
 
     leaf: OpenedLeaf
@@ -75,10 +75,10 @@ def check_leaves(
     for leaf in leaves:
         location = locations.get(_name_instance(leaf))
         if not leaf.leads_to(scores_root):
-            difference = "it is not among the leaves that the submission commits to"
+            difference = "the leaf is not among those that the submission commits to"
             checks.append(LeafCheck(leaf, AuditOutcome.DIFFERENT, difference))
         elif location is None:
-            reason = "its instance is no longer in the store"
+            reason = "the leaf's instance is no longer in the store"
             checks.append(LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, reason))
         else:
             checks.append(_compare_scores(leaf, rescored.get(location)))
@@ -117,13 +117,13 @@ def _locate_instances(
 def _compare_scores(leaf: OpenedLeaf, rescored: ScoresByMetric | None) -> LeafCheck:
     """Compare the committed score with that of the stored answer; `rescored` is None if its texts were purged."""
     if rescored is None:
-        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts behind it were purged")
+        return LeafCheck(leaf, AuditOutcome.NOT_CHECKABLE, "the texts behind the leaf were purged")
     score = leaf.record.score
     committed = score.value if score.value is not None else str(score.reason)
     now = _describe_score(rescored.get(leaf.record.metric, Unscored(Reason.NOT_ASKED)))
     if committed == now:
         return LeafCheck(leaf, AuditOutcome.MATCH)
-    difference = f"committed {_write(committed)}, from the stored answer {_write(now)}"
+    difference = f"the submission has {_write(committed)}, but the stored answer gets {_write(now)}"
     return LeafCheck(leaf, AuditOutcome.DIFFERENT, difference)
 
 

@@ -299,7 +299,7 @@ def check_models(registry: Registry, names: Sequence[str] | Mapping[str, object]
     unknown = sorted(name for name in names if model_digest(name) not in registry.models)
     if unknown:
         raise DisclosureError(
-            f"not registered with the aggregator: {', '.join(unknown)}",
+            f"these models are not registered with the aggregator: {', '.join(unknown)}",
             "Ask the central team to register the model, then run `intramural registry update`; "
             "or name the models to submit with --model.",
         )

@@ -29,7 +29,7 @@ _READABLE = frozenset({*LIVE, State.PREPARED})
 
 @dataclass(frozen=True, slots=True)
 class GateWord:
-    """The gate's explanation of one cell, with the extent of the run unless it covered all of the data."""
+    """The gate's verdict on one cell, in words. Also says how much of the data was run, unless it was all of it."""
 
     cell: str
     word: str

@@ -81,7 +81,7 @@ def recompute_submission(
             benchmarks = _list_benchmarks_on_other_data(gate, submission, basis)
             if benchmarks:
                 raise DisclosureError(
-                    f"its suite has been run again on other data since then: {', '.join(benchmarks)}"
+                    f"the submission's suite has been run again on other data since then: {', '.join(benchmarks)}"
                 )
             return Recomputation(
                 AuditOutcome.DIFFERENT, "scores_root: the scores in the store give a different root"
@@ -112,15 +112,17 @@ def find_basis(
     result = submission.result
     if result.agent != agent_digest(__version__):
         raise DisclosureError(
-            "another version of the agent prepared it; only that version can check it"
+            "another version of the agent prepared the submission; only that version can check it"
         )
     registered = gate.registry.scorecards.get(result.scorecard)
     model = gate.registry.models.get(result.model)
     if registered is None or model is None:
-        raise DisclosureError("its scorecard or model is no longer in the registry")
+        raise DisclosureError("the submission's scorecard or model is no longer in the registry")
     suite = gate.outbox.read_verdicts(submission.digest).get("suite")
     if not isinstance(suite, str) or not suite:
-        raise DisclosureError("its verdict file does not name the suite that it was prepared from")
+        raise DisclosureError(
+            "the verdict file does not name the suite from which the submission was prepared"
+        )
     scorecard = registered.scorecard
     limits = token_limits(scorecard, own_benchmarks)
     findings_by_model = collect(store, suite, scorecard, [model.name], token_limits=limits)
@@ -168,7 +170,7 @@ def _list_possible_ledgers(ledger: Ledger, submission: Submission) -> list[Ledge
     ledger_then = Ledger(entries)
     if ledger_then.head != signed_head:
         raise DisclosureError(
-            f"the ledger of releases lacks entry {signed_head.length}, which it names"
+            f"the ledger of releases lacks entry {signed_head.length}, which the submission names"
         )
     last = entries[-1].content if entries else None
     if isinstance(last, ReleaseEntry) and _is_debit_of(last, submission):
@@ -188,7 +190,7 @@ def _decide_again(gate: Gate, submission: Submission, basis: Basis, ledger: Ledg
     _, policy = choose_policy(gate.registry, gate.policy)
     if gate.outbox.read_verdicts(submission.digest).get("policy") != policy.digest:
         raise DisclosureError(
-            "it was prepared under a disclosure policy that is no longer in force"
+            "the submission was prepared under a disclosure policy that is no longer in force"
         )
     return decide(
         basis.scorecard,

@@ -372,8 +372,8 @@ def _check_difference(
             "figures of nearly the same patients can be subtracted."
         )
     raise DisclosureError(
-        f"{entry.benchmark}: it differs too little from {name}, {reason}: {difference.added} units added, "
-        f"{difference.removed} removed, {difference.changed} changed; each number must be 0 or at least "
+        f"{entry.benchmark}: this version differs too little from {name}, {reason}: {difference.added} units added, "
+        f"{difference.removed} removed, {difference.changed} changed. Each number must be 0 or at least "
         f"{policy.changed_units}",
         advice,
     )

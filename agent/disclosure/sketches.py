@@ -19,7 +19,7 @@ Shingles = NDArray[np.uint64]
 """The distinct shingles of one unit, sorted."""
 
 Sketches = NDArray[np.uint32]
-"""One row of values for each unit, in stored sketches 64."""
+"""One row of values for each unit. Stored sketches have 64 values per row."""
 
 PERMUTATIONS: Final = 64
 MIN_SHINGLES: Final = 8  # sketches of fewer shingles would agree by chance
@@ -176,7 +176,7 @@ def encode_sketch(sketch: NDArray[np.uint32]) -> str:
 def decode_sketches(texts: Sequence[str]) -> Sketches:
     """Parse sketches written by `encode_sketch`. Raises ValueError if a text is not a sketch."""
     if any(len(text) != _HEX for text in texts):
-        raise ValueError("not a sketch")
+        raise ValueError(f"every stored sketch must have {_HEX} hexadecimal digits")
     values = np.frombuffer(bytes.fromhex("".join(texts)), dtype=">u4")
     return values.reshape(len(texts), PERMUTATIONS).astype(np.uint32)
 

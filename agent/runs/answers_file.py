@@ -1,6 +1,6 @@
 """Read answers produced elsewhere from a JSON Lines file, one `{"instance_id": ..., "answer": ...}` per line.
 
-Only ids and offsets are held in memory. Each answer is read when its instance is scored.
+Only ids and offsets are kept in memory. Each answer is read when its instance is scored.
 """
 
 import json
@@ -40,7 +40,7 @@ class FileLine:
 
 
 class AnswersFile:
-    """An open file of answers. Every line is validated when it is created."""
+    """An open file of answers. Every line is validated when the file is opened."""
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         """Read and validate the whole file.

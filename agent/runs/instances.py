@@ -81,7 +81,7 @@ def _read_row_number(unit: str) -> int | None:
 def _read_sampled(
     walk: Iterable[Instance], available: int, limit: int, seed: int
 ) -> list[Instance]:
-    """Return the sampled instances in the order of the sample, without holding the others in memory."""
+    """Return the sampled instances in the order of the sample, without keeping the others in memory."""
     sampled_positions = sample(range(available), limit, seed)
     wanted_positions = frozenset(sampled_positions)
     instances = {}

@@ -1,8 +1,8 @@
 """Read judges' replies produced elsewhere from a JSON Lines file.
 
 Each line has the form `{"instance_id": ..., "judge": ..., "reply": ...}`. Each judge fills one seat of the jury. A
-second line by the same judge about the same answer is its reply to a request to repair the first. Only ids and
-offsets are held in memory. Each reply is read when its answer is scored.
+second line from the same judge for the same answer is its corrected reply, given after its first could not be parsed.
+Only ids and offsets are kept in memory. Each reply is read when its answer is scored.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ from agent.runs.answers_file import FileLine, iter_lines, read_line
 MAX_JUDGES = 100  # a file with more probably has its columns mixed up
 MAX_NAME_LENGTH = 200
 _KEYS = ("instance_id", "judge", "reply")
-_REPLIES = 2  # the first reply and the repaired one
+_REPLIES = 2  # the first reply and the corrected one
 
 
 class _JudgementReader:
@@ -85,18 +85,18 @@ class _JudgementReader:
 def _check_name(judge: str) -> str:
     """Return a description of the fault in a judge's name, or an empty string if it is valid."""
     if not judge:
-        return "its judge is empty"
+        return "the judge's name is empty"
     if len(judge) > MAX_NAME_LENGTH or not judge.isprintable():
         expected = f"a name has up to {MAX_NAME_LENGTH} printable characters and no line breaks"
-        return f"its judge's name cannot be displayed; {expected}"
+        return f"the judge's name cannot be displayed; {expected}"
     return ""
 
 
 class JudgementsFile:
-    """An open file of judgements. Every line is validated when it is created.
+    """An open file of judgements. Every line is validated when the file is opened.
 
     Attributes:
-        judges: names of the seats: as given to the constructor, or else in order of first appearance in the file.
+        judges: names of the seats, as given to the constructor, or otherwise in order of first appearance in the file.
     """
 
     def __init__(self, name: str, file: BinaryIO, seats: Sequence[str] | None = None) -> None:
@@ -149,7 +149,7 @@ class JudgementsFile:
             raise BenchmarkError("\n".join(problems.messages), advice)
 
     def replies(self, identity: str, judge: str) -> list[str]:
-        """Return a judge's replies about an answer: none, one, or the first reply and the repaired one."""
+        """Return a judge's replies about an answer: none, one, or the first reply and the corrected one."""
         lines = self._lines.get((identity, judge), ())
         return [self._read_reply(line, identity, judge) for line in lines]
 

@@ -169,13 +169,13 @@ def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
 
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:
-    """Raise ConfigError if this plan would delete scores that the suite holds under the same name."""
+    """Raise ConfigError if this plan would delete scores that the suite contains under the same name."""
     run = find_stored_run(store, plan)
     if run is None:
         return
     if run.imported:
         raise ConfigError(
-            f"suite {plan.suite} already holds an imported {plan.name}, and this command would replace it",
+            f"suite {plan.suite} already contains an imported {plan.name}, and this command would replace it",
             "Choose another --suite and combine both with `intramural summarize --suites`, or use --replace.",
         )
     changed = []
@@ -195,7 +195,7 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         changed.append(f"{lost} of the instances scored there are missing")
     if changed and store.answers.read_settled_positions(run.run_id):
         raise ConfigError(
-            f"suite {plan.suite} already holds {plan.name}, and this command would replace it: {', '.join(changed)}",
+            f"suite {plan.suite} already contains {plan.name}, and this command would replace it: {', '.join(changed)}",
             "Choose another --suite to keep both, or use --replace.",
         )
 

@@ -22,11 +22,11 @@ def test_a_suite_is_scored_by_both_rules_and_again_by_one_without_a_server(make_
     assert both["helm"]["n"] == both["n"] == 20
     refused = site.intramural("rescore", "--suite", "s", "--scoring", "helm")
     assert refused.returncode == 2
-    assert "would be dropped: by our rules of 1 run" in refused.stderr
+    assert "would drop the scores by our rules from 1 run of suite s" in refused.stderr
     assert site.summary()["helm"] is not None
     again = site.intramural("rescore", "--suite", "s", "--scoring", "helm", "--replace")
     assert again.returncode == 0, again.stderr
-    assert "dropped: scores by our rules of 1 run" in again.stderr
+    assert "dropped the scores by our rules from 1 run" in again.stderr
     assert "1 of 1 runs scored again" in again.stderr
     assert site.summary()["mean"] == both["helm"]["mean"]
     settled = site.run(server.url, "--scoring", "helm")  # its server is gone

@@ -266,7 +266,7 @@ def test_answers_swapped_after_approval_are_found_by_a_sample(
         store.answers.settle(stored.run_id, answers, [])
     done = audit(site, "sample", "--digest", digest_of(site))
     assert done.returncode == 1
-    assert "committed 1, from the stored answer 0" in done.stdout
+    assert "the submission has 1, but the stored answer gets 0" in done.stdout
     assert re.search(r"^leaf \d+, pubmed_qa/", done.stdout, re.MULTILINE)
 
 

@@ -35,7 +35,7 @@ def test_approved_bytes_leave_unchanged(approved: list[Submission]) -> None:
 def test_other_signatures_do_not_leave(approved: list[Submission], signers: list[Signer]) -> None:
     first = approved[0]
     data = sign(first.payload, signers)
-    with pytest.raises(DisclosureError, match="must have two signatures: of the site's agent"):
+    with pytest.raises(DisclosureError, match="must have two signatures: from the site's agent"):
         check_departure(replace(first, data=data, envelope=decode(data)), REGISTRY)
 
 

@@ -97,7 +97,9 @@ def test_scores_that_were_raised_before_they_were_committed_to_are_found(site: S
         checks = check(site, store, *commit(store))
     wrong = [check for check in checks if check.outcome == "different"]
     assert len(wrong) == 4
-    assert {check.finding for check in wrong} == {"committed 1, from the stored answer 0"}
+    assert {check.finding for check in wrong} == {
+        "the submission has 1, but the stored answer gets 0"
+    }
 
 
 def test_answers_dropped_as_failures_of_the_server_are_found(site: Site) -> None:
@@ -110,7 +112,7 @@ def test_answers_dropped_as_failures_of_the_server_are_found(site: Site) -> None
         checks = check(site, store, *commit(store))
     wrong = [check for check in checks if check.outcome == "different"]
     assert {check.finding for check in wrong} == {
-        "committed no score (timeout), from the stored answer 0"
+        "the submission has no score (timeout), but the stored answer gets 0"
     }
     assert len(wrong) == 4
 
@@ -127,7 +129,7 @@ def test_leaf_of_another_submission_is_no_match(site: Site) -> None:
         stored, leaves, root = commit(store)
         checks = check(site, store, stored, leaves[:1], "00" * 32)
         assert [check.finding for check in checks] == [
-            "it is not among the leaves that the submission commits to"
+            "the leaf is not among those that the submission commits to"
         ]
         swapped = [replace(leaves[0], record=leaves[1].record)]
         assert outcomes(check(site, store, stored, swapped, root)) == {"different": 1}
@@ -139,11 +141,11 @@ def test_purged_texts_are_said_to_be_uncheckable_and_not_called_matches(site: Si
         store.purge(0)
         checks = check(site, store, stored, leaves, root)
     assert outcomes(checks) == {"not_checkable": 2 * PATIENTS}
-    assert {check.finding for check in checks} == {"the texts behind it were purged"}
+    assert {check.finding for check in checks} == {"the texts behind the leaf were purged"}
 
 
 def test_instances_that_left_the_store_are_said_to_be_uncheckable(site: Site) -> None:
     with site.store() as store:
         _, leaves, root = commit(store)
         checks = check_leaves(store, [], leaves, root, site.means)
-    assert {check.finding for check in checks} == {"its instance is no longer in the store"}
+    assert {check.finding for check in checks} == {"the leaf's instance is no longer in the store"}

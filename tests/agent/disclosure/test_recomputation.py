@@ -124,7 +124,7 @@ def test_a_suite_that_was_run_on_other_data_since_is_told_from_one_that_was_chan
     fill(store, ALL, patients(220), right=140, data=later | {"frozen_digest": "00" * 32})
     assert recompute(store, gate, submission) == (
         "not_checkable",
-        f"its suite has been run again on other data since then: {ALL}",
+        f"the submission's suite has been run again on other data since then: {ALL}",
     )
 
 
@@ -177,7 +177,7 @@ def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, 
     assert (outcome, "there is no suite gone" in finding) == ("not_checkable", True)
     path.write_text(json.dumps({**verdicts, "suite": ""}))
     assert recompute(store, gate, submission)[1] == (
-        "its verdict file does not name the suite that it was prepared from"
+        "the verdict file does not name the suite from which the submission was prepared"
     )
     path.write_text(json.dumps(verdicts))
     stricter = replace(gate, policy=world.STRICTER)
@@ -188,7 +188,7 @@ def test_what_cannot_be_recomputed_is_said_and_not_called_a_match(store: Store, 
     emptied = replace(gate, registry=replace(gate.registry, models={}))
     assert (
         recompute(store, emptied, submission)[1]
-        == "its scorecard or model is no longer in the registry"
+        == "the submission's scorecard or model is no longer in the registry"
     )
 
 
@@ -198,7 +198,7 @@ def test_ledger_without_the_entry_that_a_submission_names_is_said(store: Store, 
     last.unlink()
     assert recompute(store, gate, submission) == (
         "not_checkable",
-        f"the ledger of releases lacks entry {submission.header.ledger.length}, which it names",
+        f"the ledger of releases lacks entry {submission.header.ledger.length}, which the submission names",
     )
 
 

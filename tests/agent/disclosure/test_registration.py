@@ -63,7 +63,7 @@ def test_one_more_patient_is_refused_although_nothing_was_released_yet(ward: War
 def test_one_more_patient_is_refused_under_new_pseudonyms(released: ReleasedWard, seed: int):
     ward = released.ward
     write_patients(ward.site, with_new_pseudonyms(patients(201), seed))
-    assert "it differs too little" in str(refuse_version(ward))
+    assert "this version differs too little" in str(refuse_version(ward))
 
 
 def test_two_benchmarks_on_nearly_the_same_patients_are_refused(tmp_path: Path):
@@ -71,7 +71,7 @@ def test_two_benchmarks_on_nearly_the_same_patients_are_refused(tmp_path: Path):
     first = ward.released(patients(200))
     write_patients(ward.site, with_new_pseudonyms(patients(203)), "clinic")
     error = refuse_version(ward, "clinic")
-    assert "it differs too little from version 1 of ward" in str(error)
+    assert "this version differs too little from version 1 of ward" in str(error)
     assert "the same patients" in error.advice
     write_patients(ward.site, with_new_pseudonyms(patients(200)), "clinic")
     second = ward.register("clinic")
@@ -125,7 +125,7 @@ def test_steps_of_five_do_not_reach_what_one_step_may_not(released: ReleasedWard
     ward = released.ward
     for count in (205, 210):
         write_patients(ward.site, patients(count))
-        assert "it differs too little" in str(refuse_version(ward))
+        assert "this version differs too little" in str(refuse_version(ward))
 
 
 def test_a_version_near_an_older_one_is_refused_although_it_is_far_from_the_last(
@@ -134,7 +134,7 @@ def test_a_version_near_an_older_one_is_refused_although_it_is_far_from_the_last
     ward = released.ward
     ward.released(patients(240))
     write_patients(ward.site, patients(201))
-    assert "it differs too little from version 1 of ward" in str(refuse_version(ward))
+    assert "this version differs too little from version 1 of ward" in str(refuse_version(ward))
 
 
 def test_going_back_to_an_earlier_version_is_nothing_new(released: ReleasedWard):

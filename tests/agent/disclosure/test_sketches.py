@@ -92,7 +92,7 @@ def test_sketches_come_back_as_they_were_written():
     sketches = Sketcher(KEY).sketch(shingles([record(random.Random(i)) for i in range(5)]))
     assert np.array_equal(decode_sketches([encode_sketch(one) for one in sketches]), sketches)
     assert decode_sketches([]).shape == (0, PERMUTATIONS)
-    with pytest.raises(ValueError, match="not a sketch"):
+    with pytest.raises(ValueError, match="every stored sketch must have"):
         decode_sketches(["00"])
 
 

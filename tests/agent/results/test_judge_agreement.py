@@ -185,7 +185,7 @@ def test_a_judge_who_uses_half_of_the_scale_is_not_said_to_favour_weak_kin(tmp_p
         None,
         None,
     )
-    assert "too different" in said(filled.site).stdout
+    assert "are not comparable" in said(filled.site).stdout
 
 
 def test_favour_of_the_models_own_judge_is_not_counted_against_another(tmp_path: Path):
@@ -203,10 +203,10 @@ def test_limits_say_whether_they_are_for_these_judges_or_for_judges_like_them(tm
     filled, chance = filled_site(tmp_path), random.Random(3)
     rows = [tuple(float(chance.randint(1, 5)) for _ in range(3)) for _ in range(20)]
     seated(filled, KNOWN[0], rows, 20)
-    assert "apply to similar judges" in said(filled.site).stdout
-    assert "they apply to these judges only" not in said(filled.site).stdout
+    assert "generalise to similar judges" in said(filled.site).stdout
+    assert "limits hold for these judges only" not in said(filled.site).stdout
     seated(filled, KNOWN[1], rows, 20)
-    assert "they apply to these judges only" in said(filled.site).stdout
+    assert "limits hold for these judges only" in said(filled.site).stdout
 
 
 def test_no_difference_of_grades_lies_outside_the_scale(tmp_path: Path):
@@ -298,7 +298,7 @@ def test_where_no_jury_graded_it_says_what_to_do(tmp_path: Path):
     assert (done.exit_code, done.stdout) == (0, "")
     assert "no jury has graded" in done.stderr
     unknown = said(site, "--benchmark", "nothing")
-    assert "holds no run of nothing" in str(unknown.exception)
+    assert "has no run of nothing" in str(unknown.exception)
     assert "there is no suite" in str(
         CliRunner().invoke(agreement, ["--suite", "x"], obj=site).exception
     )
@@ -327,7 +327,7 @@ def test_a_judge_that_never_answered_is_named_beside_the_dashes(tmp_path: Path):
     filled = filled_site(tmp_path)
     seated(filled, KNOWN[0], rows_by_judge(True, True, False), 20)
     done = said(filled.site)
-    said_of_y = "no answer of medication_qa has a verdict of every judge (none at all from y), so there is no ICC"
+    said_of_y = "no answer of medication_qa was graded by every judge (y graded none), so ICC cannot be computed"
     assert f"note: {said_of_y}\n" in done.stderr
     (row,) = (row for row in rows_of(filled.site) if row.get("criterion") == "accuracy")
     assert (row["silent"], row["complete"]) == (["y"], 0)
@@ -352,7 +352,7 @@ def test_a_suite_that_no_jury_can_grade_is_not_sent_to_the_judges(tmp_path: Path
     filled.add(cases(KNOWN[0], 3), suite="s")
     done = said(filled.site)
     assert done.exit_code == 0
-    assert "no benchmark of suite s has a metric that a jury grades" in done.stderr
+    assert "no benchmark in suite s has a jury-graded metric" in done.stderr
     assert "intramural judge" not in done.stderr
 
 
@@ -375,6 +375,6 @@ def test_a_terminal_of_100_columns_breaks_no_line(tmp_path: Path):
         "Grades and the length of the answer",
         "Each judge compared with the others",
         "Judges of the model's family compared with the others",
-        "Favour",
+        "Self-preference",
     ):
         assert title in done.stdout

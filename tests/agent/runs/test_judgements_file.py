@@ -170,22 +170,22 @@ def test_the_other_metrics_are_as_ever_and_nobody_is_judged_without_a_file(
         (f'{{"instance_id": 1, "judge": "a", "answer": "{CANARY}"}}', "is not of the form"),
         (f'{{"instance_id": 1, "judge": ["{CANARY}"], "reply": "x"}}', "its judge is not a string"),
         ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a string"),
-        ('{"instance_id": 1, "judge": " ", "reply": "x"}', "its judge is empty"),
+        ('{"instance_id": 1, "judge": " ", "reply": "x"}', "the judge's name is empty"),
         (
             '{"instance_id": 1, "judge": "\\u001b[31mRED\\u001b]0;pwn\\u0007", "reply": "x"}',
-            "its judge's name cannot be displayed",
+            "the judge's name cannot be displayed",
         ),
         (
             '{"instance_id": 1, "judge": "x\\u009b31mRED\\u202e", "reply": "x"}',
-            "its judge's name cannot be displayed",
+            "the judge's name cannot be displayed",
         ),
         (
             '{"instance_id": 1, "judge": "half a \\ud800 character", "reply": "x"}',
-            "its judge's name cannot be displayed",
+            "the judge's name cannot be displayed",
         ),
         (
             f'{{"instance_id": 1, "judge": "{CANARY * 20}", "reply": "x"}}',
-            "its judge's name cannot be displayed",
+            "the judge's name cannot be displayed",
         ),
         ('{"instance_id": null, "judge": "a", "reply": "x"}', "its instance_id is neither"),
         (

@@ -346,7 +346,7 @@ def test_either_answers_or_a_template_is_asked_for(articles: Path, human: Path, 
     for words in ([], ["--answers", human, "--write-template", tmp_path / "x"]):
         done = scored("pubmed_qa", "--data", articles, *words)
         assert done.exit_code == 2
-        assert "give --answers to score them, or --write-template" in done.stderr
+        assert "give --answers to score answers, or --write-template" in done.stderr
 
 
 def test_who_guesses_an_id_is_told_what_one_is_and_shown_none(articles: Path, tmp_path: Path):

@@ -309,5 +309,5 @@ def test_an_imported_run_is_not_replaced_by_asking(site: Site):
         store.database.connection.execute("UPDATE runs SET details = ?", (write_details(details),))
         (summary,) = summarise_suite(store, "s")
         assert Note.IMPORTED in summary.notes(summary.main)
-    with pytest.raises(Exception, match="already holds an imported"):
+    with pytest.raises(Exception, match="already contains an imported"):
         ask(site)
