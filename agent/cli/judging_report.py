@@ -108,7 +108,7 @@ class JudgingUsage:
         """Add one run, and return lines with the usage and cost of its judgements.
 
         Args:
-            store: the store that holds the judgements.
+            store: the store that contains the judgements.
             run: the run whose answers were judged.
             judged: the work done by this command.
             asked: deployments of the judges that this command asked; None for the whole jury.

@@ -25,7 +25,9 @@ HEAD = click.option(
     type=FILE,
     help="The aggregator's signed head of this site's chain, if received as a file.",
 )
-_COMPARE = "Read the fingerprints to the central team by telephone or face to face; it decides."
+_COMPARE = (
+    "Read the fingerprints to the central team by telephone or face to face. The team decides."
+)
 
 
 @click.group()

@@ -19,7 +19,9 @@ from agent.site.new_keys import load_new_agent_key
 if TYPE_CHECKING:
     from protocol.keys import Signer
 
-_COMPARE = "Read the fingerprint to the central team by telephone or face to face; it decides."
+_COMPARE = (
+    "Read the fingerprint to the central team by telephone or face to face. The team decides."
+)
 
 
 @click.group()

@@ -282,7 +282,7 @@ class Federation:
 def _fetch_last_signed_for(aggregator: Aggregator, trusted: Registry, newest: int) -> bytes | None:
     """Return the last version between `trusted` and `newest` that the trusted roots signed, or None.
 
-    Roots never sign again after they have been replaced, so a binary search finds it.
+    Roots never sign again after they have been replaced, so a binary search finds that version.
     """
     low = trusted.version
     high = newest

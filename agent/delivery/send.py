@@ -190,7 +190,7 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
             if earlier.digest == submission.digest:
                 break
             if earlier.header.epoch < submission.header.epoch:
-                continue  # links of a past epoch that have not arrived never will
+                continue  # links of a past epoch that have not arrived will never arrive
             if earlier.state not in gone and earlier.digest not in going:
                 raise OutOfOrderError(
                     f"submission {submission.digest[:12]} comes after {earlier.digest[:12]}, which is "

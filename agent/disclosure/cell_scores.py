@@ -157,7 +157,7 @@ def _scale(value: float, finding: Finding) -> float:
 def _is_part(finding: Finding, asked: Set[str], dataset: DatasetEntry) -> bool:
     """Return whether a run covers only a part of its registered dataset.
 
-    To limit or stop a run, or its server, is to select persons. A plan does not state how many instances are asked.
+    Limiting or stopping a run, or its server, selects persons. A plan does not state how many instances are asked.
     """
     unanswered = sum(score.reason in UNFINISHED for score in finding.scores)
     if unanswered > MANY_UNSCORED * len(finding.scores):

@@ -162,7 +162,7 @@ def _texts(instance: Instance) -> Iterator[str]:
 
 
 def _without_identifiers(instance: Instance) -> list[str]:
-    """Return a record's normalised texts with identifiers replaced: a record with a new name is not a new record."""
+    """Return a record's normalised texts with identifiers replaced, as a new name does not make a new record."""
     identifiers = {
         instance.unit,
         instance.id,

@@ -63,7 +63,7 @@ def write_request(
         refusals: signed refusals by the digest of the refused submission, whose position in the chain is free again.
 
     Raises:
-        DisclosureError: there are more drafts than a request can hold.
+        DisclosureError: there are more drafts than a request may contain.
     """
     files = tuple(DraftFile(draft.submission.data, read_notes(draft.verdicts)) for draft in drafts)
     try:

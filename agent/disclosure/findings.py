@@ -13,7 +13,7 @@ ENOUGH_INSTANCES: Final = 1000
 """Number of instances that represents a whole benchmark: the maximum per benchmark in MedHELM's published runs."""
 
 UNFINISHED: Final = RETRIED | {Reason.NOT_JUDGED, Reason.NOT_MEASURED}
-"""Reasons that disappear once the run is finished. Leaving it unfinished would be a choice of which answers count."""
+"""Reasons that disappear once the run is finished. An unfinished run would let the site choose what counts."""
 
 _TRAVELS: Final = {"sample": "of a sample", "invented": "of invented data"}
 

@@ -362,7 +362,7 @@ class Ledger:
         return first.epoch if isinstance(first, ResetEntry) else 0
 
     def lost_entries_after(self, dataset: DatasetEntry) -> bool:
-        """Return whether entries were lost since a version was registered: they may have been releases from it."""
+        """Return whether entries that may have been releases from a version were lost."""
         registered = next(entry.number for entry in self.entries if entry.content == dataset)
         for entry in self.entries:
             if entry.number <= registered or not isinstance(entry.content, ResetEntry):

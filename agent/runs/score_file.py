@@ -53,7 +53,7 @@ _NOTHING = Means()
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """The summary of a file of answers, and the names of the instances without one; see `_name_instance`."""
+    """The summary of a file of answers, and the names of the instances without an answer; see `_name_instance`."""
 
     summary: RunSummary
     missing: tuple[str, ...]
