@@ -25,7 +25,7 @@ from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
 _FAR: Final = 50
-"""Number of changed scores above the threshold for repeats that noise cannot make up for."""
+"""Changed scores above the threshold for repeats; more than this number cannot be offset by noise."""
 
 
 @dataclass(frozen=True, slots=True)
