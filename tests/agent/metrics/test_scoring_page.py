@@ -178,5 +178,6 @@ def test_how_much_of_ehrsql_the_public_database_can_tell_apart():
         f"no row in {kinds['()']:,}, zero in {kinds['((0,),)']} and NULL in {kinds['((None,),)']}"
     )
     assert (
-        f"{found}, so that {kinds['something']} are left in addition to the {kinds['impossible']}" in text
+        f"{found}, so that {kinds['something']} are left in addition to the {kinds['impossible']}"
+        in text
     )

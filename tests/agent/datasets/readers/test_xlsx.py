@@ -95,7 +95,9 @@ def test_rows_of_a_sheet_are_numbered_as_excel_does(tmp_path):
 
 def test_a_sheet_without_a_header_does_not_have_its_first_patient_quoted(tmp_path):
     sheet(tmp_path, (CANARY, CANARY, CANARY), ("n", "a", "x"))
-    assert "contains none of the columns 'note', 'correct_answer'" in problem(own(tmp_path, data=XLSX))
+    assert "contains none of the columns 'note', 'correct_answer'" in problem(
+        own(tmp_path, data=XLSX)
+    )
     sheet(tmp_path, (None, None), ("n", "a"))
     assert "row 1: expected a row with column names" in problem(own(tmp_path, data=XLSX))
 

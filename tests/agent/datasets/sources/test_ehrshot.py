@@ -132,8 +132,9 @@ def test_labels_of_patients_without_a_record_and_with_gaps_are_named_by_row(tmp_
         [(1, day(3), True), (2, day(3), False)],
         {1: "held_out", 2: "held_out"},
     )
-    assert "labels.parquet: row 2: the label's subject_id has no events in data/data.parquet" in problem(
-        "ehrshot", folder, subject="new_lupus"
+    assert (
+        "labels.parquet: row 2: the label's subject_id has no events in data/data.parquet"
+        in problem("ehrshot", folder, subject="new_lupus")
     )
     folder = meds(
         tmp_path, [(1, day(1), "A")], [(1, None, True), (1, day(2), None)], {1: "held_out"}

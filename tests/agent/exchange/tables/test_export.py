@@ -93,7 +93,10 @@ def test_an_export_that_meets_a_damaged_record_leaves_nothing_in_the_way(
         "UPDATE answers SET sealed = ? WHERE request_key = (SELECT MIN(request_key) FROM answers)"
     )
     database.execute(damage, (bytes(len(right)),))
-    with pytest.raises(StoreError, match="cannot be decrypted"), new_folder(tmp_path / "out") as folder:
+    with (
+        pytest.raises(StoreError, match="cannot be decrypted"),
+        new_folder(tmp_path / "out") as folder,
+    ):
         export_tables(filled.site, "november", folder, "jsonl", reveal=False)
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
     database.execute(damage, (right,))
