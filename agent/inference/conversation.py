@@ -65,7 +65,7 @@ class Conversation:
         read: Read[Result_co],
         deadline: float,
     ) -> tuple[Result_co | Failure, int]:
-        """Retry after a first failed attempt, which is passed to the retry loop as its first attempt."""
+        """Retry a request whose first attempt failed; that attempt counts as the loop's first."""
         import stamina  # imported only if a request fails
         import stamina.instrumentation
 

@@ -1,4 +1,4 @@
-"""List the traits that two runs or metrics must share to be compared, joined or paired. Pure."""
+"""List the traits that two runs or metrics must share to be compared, joined or paired, without I/O."""
 
 import json
 from collections.abc import Hashable

@@ -106,7 +106,7 @@ class Proposal:
 
 
 def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Proposal:
-    """Return the version after the newest with all `changes`; nothing is stored.
+    """Apply all `changes` to the newest version and return the result; nothing is stored.
 
     Raises:
         EnrolmentError: a request cannot be granted.
@@ -144,7 +144,7 @@ def compose(connection: Connection, changes: Changes, *, expires_day: int) -> Pr
 
 
 def _refuse_stolen_rotation(request: PendingRekeying, changes: Changes) -> None:
-    """Refuse a rotation signed by a key that the same version revokes, as the thief may have requested it."""
+    """Refuse a rotation signed by a key that the same version revokes: the thief may have made the request."""
     signers = {entry.key.keyid for entry in request.site.keys if entry.until_index is None}
     revoked = sorted(signers & changes.revoked.keys())
     if request.kind == "rotate" and revoked:
@@ -179,7 +179,7 @@ def _restrict_keys(sites: dict[str, Site], changes: Changes, log_size: int) -> N
             raise RegistryError(
                 f"key {keyid[:16]} cannot be revoked from log entry {index} on; the log has "
                 f"{log_size} {'entry' if log_size == 1 else 'entries'}",
-                f"Give the first entry that the site did not make, or {log_size} for the next entry.",
+                f"Specify the first log entry that the site did not create, or {log_size} for the next entry.",
             )
         site = sites[owners[keyid]]
         keys = [
@@ -281,7 +281,7 @@ def _refuse_held_key(registry: Registry, key: PublicKey) -> None:
 def _replace_log_key(
     log_keys: tuple[LogKey, ...], new: PublicKey, from_size: int | None, log_size: int
 ) -> tuple[LogKey, ...]:
-    """Return the keys with a new last one. Old and new key both sign the checkpoint just before its first size."""
+    """Return the keys with a new key appended. Old and new key both sign the checkpoint just before its first size."""
     start = from_size
     if start is None:
         start = log_size + 1 if log_size else 0

@@ -77,6 +77,6 @@ def test_grades_of_another_jury_do_not_leave(life: Life) -> None:
     life.evaluate(8)
     join_by_files(life)
     said = life.agent("submission", "prepare", "--suite", life.suite, code=6)
-    assert "graded by another jury" in said
+    assert "was not graded by the jury that scorecard" in said
     assert "its judges were test/a, test/b instead of test/a, test/b, test/c" in said
     assert life.states() == []

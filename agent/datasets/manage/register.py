@@ -256,7 +256,7 @@ def read_all(
 
 
 def _has_files(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
-    """Return whether a file that belongs only to this choice exists; files for all choices do not count."""
+    """Return whether a file that belongs only to this choice exists; files shared by all combinations do not count."""
     patterns = []
     for file in benchmark.files:
         if any(f"{{{name}}}" in file.name for name in choice):
