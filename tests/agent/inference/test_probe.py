@@ -153,7 +153,7 @@ def test_another_name_in_the_replies_is_said_and_expected_from_then_on():
         found = probe_server(server)
         assert isinstance(ask_one(server.url, chat("Why?"), capabilities=found), Response)
     assert found.state("model_name") == "ignored"
-    assert "another model" in found.features["model_name"].finding
+    assert "a model name other than the requested one" in found.features["model_name"].finding
     assert any("requested model name" in said for said in check_needs(found, Needs()))
     assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
 

@@ -38,7 +38,7 @@ def test_no_unknown_label_passes(label: str):
 
 
 def test_a_model_of_labels_that_identify_nobody_is_refused():
-    with pytest.raises(ModelFolderError, match="none of its labels"):
+    with pytest.raises(ModelFolderError, match="none of the model's labels"):
         map_labels(["O", "CARDINAL"], {})
-    with pytest.raises(ModelFolderError, match="none of its labels"):
+    with pytest.raises(ModelFolderError, match="none of the model's labels"):
         map_labels(["PER"], {"PER": None})
