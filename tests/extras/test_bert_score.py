@@ -213,7 +213,7 @@ def test_damaged_weights_give_no_figures(own):
     weights = load_file(own / "model.safetensors")
     weights["transformer.layer.0.ffn.lin1.bias"] = torch.full((64,), torch.nan)
     save_file(weights, own / "model.safetensors", {"format": "pt"})
-    assert "vectors are no numbers" in refused(own)
+    assert "vectors are not numbers" in refused(own)
 
 
 @pytest.mark.parametrize("tokens", [2, 3, 15, -1, "many"])

@@ -48,11 +48,11 @@ def test_the_next_link_is_approved(approved: Steward) -> None:
         ({"prev": "ff" * 32}, "the previous link differs from the one that you approved"),
         (
             {"seq": 3, "prev": "ff" * 32},
-            "you approved another statement for its position in the chain",
+            "you approved another statement for this position in the chain",
         ),
         (
             {"seq": 2, "prev": "ff" * 32},
-            "you approved another statement for its position in the chain",
+            "you approved another statement for this position in the chain",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def test_a_doubt_about_what_was_left_unanswered_goes_by_p_as_the_finding_does():
     table = unanswered("one", (26, 2), 8)
     (alone,) = compare_models(Pairing("a", "b", (table,), {})).benchmarks
     assert alone.at_floor.p < 0.05
-    assert "left unanswered" not in alone.describe()
+    assert "unanswered questions" not in alone.describe()
     others = [paired(f"b{n}", SHARE, noisy(n, 0.0, 20)) for n in range(36)]
     among = compare_models(Pairing("a", "b", (table, *others), {})).benchmarks[0]
     assert among.describe().startswith("A better; not if unanswered questions count as wrong")
