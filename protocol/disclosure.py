@@ -183,7 +183,7 @@ def release_groups(
     for benchmark in scorecard.benchmarks:
         if not _protected(scorecard, benchmark.id):
             continue
-        for group in _groups_of(scorecard, benchmark.id):
+        for group in _list_groups(scorecard, benchmark.id):
             fewest = bucket_range(buckets[group])[0]
             if not buckets[benchmark.id] or is_below_threshold(fewest, policy.min_units):
                 buckets[group] = 0
@@ -192,7 +192,7 @@ def release_groups(
     return buckets
 
 
-def _groups_of(scorecard: Scorecard, benchmark: str) -> list[str]:
+def _list_groups(scorecard: Scorecard, benchmark: str) -> list[str]:
     """Return the keys of a benchmark's groups: all units first, then the groups of each variable."""
     groups = [benchmark]
     for margin in scorecard.margins(benchmark):
@@ -367,7 +367,7 @@ def _check_groups(
     for benchmark in scorecard.benchmarks:
         protected = _protected(scorecard, benchmark.id)
         most = bucket_range(groups[benchmark.id])[1]
-        for group in _groups_of(scorecard, benchmark.id):
+        for group in _list_groups(scorecard, benchmark.id):
             if protected and groups[group] and bucket_range(groups[group])[0] < policy.min_units:
                 raise ProtocolError(Code.BELOW_THRESHOLD, f"{group}: bucket {groups[group]}")
             if is_too_large(groups[group], benchmark.units):

@@ -36,7 +36,7 @@ def _split(size: int) -> int:
 def inclusion_proof(leaf_hashes: Sequence[bytes], index: int) -> list[bytes]:
     """Return the path from leaf `index` to the root of all `leaf_hashes`, with the leaf's sibling first."""
     if not 0 <= index < len(leaf_hashes):
-        raise ValueError(f"there is no leaf {index} among {len(leaf_hashes)}")
+        raise ValueError(f"leaf {index} does not exist: the tree has {len(leaf_hashes)} leaves")
     if len(leaf_hashes) == 1:
         return []
     middle = _split(len(leaf_hashes))

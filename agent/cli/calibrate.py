@@ -149,7 +149,7 @@ def import_ratings(
 
     rater = " ".join(rater.split())
     if not rater:
-        raise ConfigError("the clinician has no name", "Give it with --rater.")
+        raise ConfigError("the clinician's name is empty", "Give a name with --rater.")
     with site.store() as store:
         plan = _known(store, name).plan
         known = store.calibrations.find_rater(name, rater)

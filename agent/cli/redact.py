@@ -18,7 +18,7 @@ from agent.io.wording import format_count
 if TYPE_CHECKING:
     from agent.redaction.files.rows import Others, RowTally
 
-_WITHHELD_BECAUSE = {
+WITHHELD_BECAUSE = {
     "too long": "it is too long",
     "time limit": "redaction took longer than the policy's time limit",
     "undecodable": "it is not UTF-8, or contains control characters",
@@ -32,9 +32,8 @@ _MENDED = {
     "language": "The policy lists the supported languages; --language selects one.",
     "no model": "The model that comes with the package is missing or damaged: reinstall the package.",
 }
-_MAX_TYPED = (
-    64 * 2**20
-)  # maximum bytes of standard input; a policy's limit for a field is much lower
+# Maximum bytes of standard input. A policy's limit for a field is much lower.
+_MAX_TYPED = 64 * 2**20
 
 
 @click.group()
@@ -208,6 +207,6 @@ def text(
     if isinstance(found, Withheld):
         click.echo()
         raise RedactionError(
-            f"the text was withheld because {_WITHHELD_BECAUSE[found]}",
+            f"the text was withheld because {WITHHELD_BECAUSE[found]}",
             _MENDED.get(found, "Check the policy's limits."),
         )

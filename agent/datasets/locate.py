@@ -217,7 +217,7 @@ def _locate_sample(benchmark: Benchmark, sample: DataFile, passed: Mapping[str, 
             f"{name}={value}" for name, value in benchmark.sample_arguments.items()
         )
         raise BenchmarkError(
-            f"{benchmark.id}: no data found, and the sample only has files for {expected or 'other arguments'}"
+            f"{benchmark.id}: no data found, and the shipped sample only has files for {expected or 'other arguments'}"
         )
     has_usual_arguments = arguments == benchmark.fill_arguments(benchmark.sample_arguments)
     return _build_dataset(

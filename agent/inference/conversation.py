@@ -42,7 +42,7 @@ class Conversation:
         self._limits = limits
 
     def deadline(self) -> float:
-        """Return the event loop's time by which all work for a request that starts now must be done."""
+        """Return the time, by the event loop's clock, at which a request that starts now times out."""
         return asyncio.get_running_loop().time() + self._limits.total_timeout_s
 
     async def ask(

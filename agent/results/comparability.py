@@ -32,9 +32,9 @@ def identify_part(run: Run) -> Part:
 
 
 def build_unit_prefix(run: Run) -> bytes:
-    """Return a prefix that makes a run's unit keys distinct from those of other parts. All models share it.
+    """Return a prefix for unit keys that differs between parts of the data and is the same for all models.
 
-    Unnamed units are row numbers, and each part of a benchmark's data numbers its own rows.
+    Without it, units that have no name would collide: they are row numbers, and every part starts at row 0.
     """
     if run.details.unit_named:
         return b""
@@ -45,7 +45,7 @@ def build_unit_prefix(run: Run) -> bytes:
 def list_question_traits(run: Run) -> dict[str, Hashable]:
     """Return the traits, besides the part, that two runs must share if they asked the same questions.
 
-    The keys describe a difference in that trait.
+    Each key names the trait, in the words used to report a difference.
     """
     origin = run.details.origin
     return {
@@ -58,7 +58,7 @@ def list_question_traits(run: Run) -> dict[str, Hashable]:
 def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
     """Return the traits that a metric must share in two runs for its values to be comparable.
 
-    The keys describe a difference in that trait.
+    Each key names the trait, in the words used to report a difference.
     """
     version = "" if run.imported else run.details.agent_version
     return {

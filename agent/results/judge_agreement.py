@@ -58,7 +58,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """An influence on grades other than the quality of the answer.
+    """A measured influence on grades that is not the quality of the answer.
 
     Attributes:
         kind: "length": rank correlation between grade and answer length within each model's answers; "judge": a
@@ -152,7 +152,7 @@ class _BesideStrangers:
 def identify_jury(jury: KeptJury) -> str:
     """Return a text that identifies a jury by its judges and everything that determines their questions.
 
-    The fields are left out, because those of an imported jury are merely the ones that its verdicts have in common.
+    The verdict's fields are not part of it: an imported jury only has the fields that all its verdicts share.
     """
     return repr((jury.judges, jury.scale, jury.criteria, jury.prompt, jury.gold_shown))
 
@@ -290,7 +290,7 @@ class _GradedRow:
 
 
 def _measure_biases(panel: _Panel) -> list[Bias]:
-    """Return every bias of a panel, including those without answers."""
+    """Return every bias measured in a panel, including those for which it has no answers."""
     rows = [_GradedRow(answer, answer.list_grades(OVERALL)) for answer in panel.answers]
     return [
         *_measure_length_biases(panel, rows),
@@ -423,7 +423,7 @@ def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
 
 
 def _subtract_leads(items: Sequence[tuple[bool, float]]) -> float | None:
-    """Return the mean lead on answers by the judge's family minus the mean lead on other answers."""
+    """Return by how much a judge's mean lead is higher on answers of its own family than on others."""
     family = [lead for is_family, lead in items if is_family]
     others = [lead for is_family, lead in items if not is_family]
     if not family or not others:

@@ -69,7 +69,7 @@ class Answers:
         *,
         asked_seconds: float = 0.0,
     ) -> None:
-        """Store answers (by request key) and their scores in one transaction.
+        """Store answers, keyed by request, and their scores in one transaction.
 
         Args:
             run_id: the run's id.
@@ -124,7 +124,7 @@ class Answers:
         }
 
     def find_unsettled(self, run_id: str) -> list[tuple[int, bytes, bool]]:
-        """Return (position, request key, whether an answer is stored) of all unsettled instances, in order."""
+        """Return position, request key and whether an answer is stored, for all unsettled instances in order."""
         rows = self._connection.execute(
             "SELECT i.position, i.request_key, a.request_key IS NOT NULL FROM run_instances i "  # noqa: S608 (marks)
             "LEFT JOIN answers a ON a.request_key = i.request_key "

@@ -100,7 +100,9 @@ def answer_errors_by_code(app: FastAPI, metrics: Metrics) -> None:
 
     @app.exception_handler(Exception)
     async def answer_unexpected_error(_request: Request, _error: Exception) -> Response:
-        return refuse(HTTPStatus.INTERNAL_SERVER_ERROR, "internal")  # the turnstile logs it
+        return refuse(
+            HTTPStatus.INTERNAL_SERVER_ERROR, "internal"
+        )  # logged by the middleware `Turnstile`
 
 
 def name_route(scope: Scope) -> str:

@@ -46,9 +46,8 @@ from protocol.figures import Z95, normal_interval, wilson
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell
 
-SPREAD_STEP = (
-    0.5 / SPREAD_STEPS
-)  # as a share of the metric's range: no standard deviation exceeds half of it
+# As a share of the metric's range: no standard deviation exceeds half of it.
+SPREAD_STEP = 0.5 / SPREAD_STEPS
 
 
 def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) -> MergedCell:

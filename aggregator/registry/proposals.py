@@ -1,8 +1,8 @@
-"""The next registry version: composed from changes, signed by the roots, and put in force with its requests.
+"""Drafts of the next registry version: composed, signed by the root keys, and put in force.
 
-If a single root key on this machine suffices, all of it happens in one transaction (`change_now`). With several roots
-on different machines, a draft is sent to them (`draft_file`) and returned. Meanwhile the log may grow, but the draft
-is refused if the registry changes, or the chain of a site whose request is in the draft.
+If one root key on this machine suffices, all of this happens in one transaction (`change_now`). With several root keys
+on different machines, a draft is sent to each machine (`draft_file`), signed there and returned. The log may grow
+meanwhile. The draft is refused if the registry has changed since, or the key chain of a site whose request it contains.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ class GroupChange:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The changes of one new registry version.
+    """The changes that turn one registry version into the next.
 
     Attributes:
         enrolments, rekeyings: requests that a person has approved after comparing fingerprints.
@@ -347,7 +347,7 @@ def change_now(connection: Connection, home: Home, changes: Changes, *, today_da
 def find_root(home: Home, registry: Registry) -> Signer:
     """Return the root key on this machine, which may change a registry alone.
 
-    Commands call it before they ask a person for input, so that `change_now` does not refuse afterwards.
+    Commands call this before they ask a person for input, so that the work is not refused at its end.
 
     Raises:
         RegistryError: several root keys must sign.

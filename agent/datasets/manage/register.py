@@ -230,10 +230,10 @@ def _restore_name(line: str, source_names: Mapping[str, str]) -> str:
 def read_all(
     benchmark: Benchmark, folder: Path, *, keep: int = 0, progress: Progress = lambda _: None
 ) -> DatasetContents:
-    """Read all data in `folder`, except for values of required arguments whose files do not exist.
+    """Read all data in `folder`, skipping values of required arguments that have no files there.
 
-    Each choice of values is read separately, even if several choices read the same file. `progress` is called
-    before each.
+    Each combination of argument values is read separately, even if several combinations share a file. `progress` is
+    called before each.
 
     Raises:
         BenchmarkError: no choice has files, or there are problems, all of which are listed.
@@ -267,7 +267,7 @@ def _has_files(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
 
 
 def _fill_pattern(name: str, choice: Choice, benchmark: Benchmark) -> str:
-    """Fill a choice and the defaults of all other arguments into a file name."""
+    """Fill argument values into a file name: those of `choice`, and the defaults of all others."""
     values = {key: argument.default or "*" for key, argument in benchmark.arguments.items()}
     values.update(choice)
     for key, value in values.items():
@@ -387,7 +387,7 @@ def is_fetchable(benchmark: Benchmark) -> bool:
 
 
 def describe_version(benchmark: Benchmark, known: Known) -> str:
-    """Describe whether data is of a version listed in the benchmark's definition."""
+    """Describe whether the data is a version that the benchmark's definition lists."""
     if known == "official":
         return "a known version"
     if benchmark.access == "private" and not benchmark.has_known_files:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.redact import WITHHELD_BECAUSE
+from agent.redaction.redacted import Withheld
 from tests.agent.cli.jsonl import read, written
 from tests.agent.terminal import intramural
 
@@ -171,3 +173,7 @@ def test_a_folder_that_is_no_site_is_not_taken_for_one(tmp_path: Path):
     )
     assert done.returncode in (2, 8)
     assert not (tmp_path / "o").exists()
+
+
+def test_every_reason_to_withhold_a_text_has_a_sentence():
+    assert set(WITHHELD_BECAUSE) == set(Withheld)

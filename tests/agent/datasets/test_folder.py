@@ -305,7 +305,7 @@ def test_a_sample_folder_has_the_official_layout_and_arguments_of_its_own(tmp_pa
     assert (dataset.known, dataset.arguments, prompts) == ("invented", {"subset": "a"}, ["in a"])
     assert dataset.problems == ("a sample, not the whole dataset",)
     said = problem(benchmark, None, subset="b")
-    assert said == "own: no data found, and the sample only has files for subset=a"
+    assert said == "own: no data found, and the shipped sample only has files for subset=a"
 
 
 def test_a_changed_sample_folder_is_refused(tmp_path):

@@ -1,4 +1,4 @@
-"""HELM's data structures, field by field, with the step applied to each field. Fields not listed here are left out.
+"""HELM's data structures, field by field, and how each field is redacted. Fields not listed here are left out.
 
 Based on the classes of crfm-helm 0.5 (scenario, request, annotations, statistics, tables). As in MedHELM's own scripts,
 the texts of prompts, inputs and references are never shown. The texts of models and judges are shown redacted, or not
@@ -59,7 +59,7 @@ _VARIABLE = re.compile(
 
 
 def _keep_tag(walk: Walk, value: Any) -> Any:
-    """Keep a reference's tag that states its quality."""
+    """Keep a reference's tag if it is one of HELM's own: `correct` or a relevance grade."""
     if value == "correct":
         return value
     if isinstance(value, str) and _RELEVANCE.fullmatch(value):
@@ -131,7 +131,7 @@ def _take_figures(walk: Walk, value: Any) -> Any:
 
 
 def _take_stat(walk: Walk, value: Any) -> Any:
-    """Keep a statistic's values if they follow from each other, as HELM computes them."""
+    """Keep a statistic's values if all of them could come from one list of numbers."""
     if not isinstance(value, dict):
         return _STAT(walk, value)
     figures = {key: value[key] for key in FIGURES if key in value}
@@ -143,7 +143,7 @@ def _take_stat(walk: Walk, value: Any) -> Any:
 
 
 def _show_title(walk: Walk, value: Any) -> Any:
-    """Show a title in a table or schema: a publicly known model, a text or a number."""
+    """Redact a title in a table or schema, except for numbers and names of public models."""
     if not isinstance(value, str):
         return keep_figure(walk, value)
     if is_public_model(value):
