@@ -22,6 +22,7 @@ ROOMS = (
         "statistics",
         "io",
         "keys",
+        "reading",
         "metrics",
         "inference",
         "delivery",

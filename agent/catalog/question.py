@@ -165,7 +165,7 @@ def _note_wrong_parser(section: YamlMap, key: str, parser: Parser, *, needed: Pa
 
 
 def _check_pattern(section: YamlMap, pattern: str) -> None:
-    from agent.metrics.answers import compiled
+    from agent.reading.parsers import compiled
 
     if not pattern:
         section.note("answer_pattern", "is required with `parser: pattern`")

@@ -20,10 +20,10 @@ from agent.metrics import (
     rouge,
     word_f1,
 )
-from agent.metrics.answers import extract
-from agent.metrics.choice import extract_option
 from agent.metrics.means import Means
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
+from agent.reading.choice import extract_option
+from agent.reading.parsers import extract
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
 
 __all__ = [

@@ -11,10 +11,10 @@ multiple choice, the classes are the option letters.
 
 from collections.abc import Sequence
 
-from agent.metrics.choice import extract_option
 from agent.metrics.exact import normalise
 from agent.metrics.spec import Labelled, MetricSpec, Options
-from agent.metrics.words import plain_words
+from agent.reading.choice import extract_option
+from agent.reading.words import plain_words
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
 

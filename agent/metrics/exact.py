@@ -8,9 +8,9 @@ import re
 import string
 from collections.abc import Callable, Iterator
 
-from agent.metrics.choice import extract_option
 from agent.metrics.spec import MetricSpec, Options
-from agent.metrics.words import plain_words, words_without_articles
+from agent.reading.choice import extract_option
+from agent.reading.words import plain_words, words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

@@ -20,7 +20,7 @@ Statements about a code are ignored: "no J18.9" and "J18.9: denied" both name J1
 
 import re
 
-from agent.metrics.words import ASCII_MARKS
+from agent.reading.words import ASCII_MARKS
 
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 

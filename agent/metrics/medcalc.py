@@ -10,8 +10,8 @@ import math
 import re
 from collections.abc import Callable
 
-from agent.metrics.numbers import find_date, find_days, find_number
 from agent.metrics.spec import MetricSpec, Options
+from agent.reading.numbers import find_date, find_days, find_number
 from agent.vocabulary import Instance, Reason, Unscored
 
 _RANGE = {"lab", "lab test", "physical", "dosage", "dosage conversion"}

@@ -9,7 +9,7 @@ import re
 import unicodedata
 
 from agent.metrics.spec import MetricSpec, Options
-from agent.metrics.words import ASCII_MARKS
+from agent.reading.words import ASCII_MARKS
 from agent.vocabulary import Instance, Reason, Unscored
 
 _NO_ERROR = -1

@@ -8,10 +8,10 @@ an answer loses nothing by repeating itself.
 
 from collections import Counter
 
-from agent.metrics.choice import extract_option
 from agent.metrics.exact import normalise
 from agent.metrics.spec import MetricSpec, Options
-from agent.metrics.words import words_without_articles
+from agent.reading.choice import extract_option
+from agent.reading.words import words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
 

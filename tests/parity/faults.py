@@ -12,9 +12,9 @@ from agent.metrics.billing import upstream_codes
 from agent.metrics.ehr_sql import NOW, is_empty_result, read_query, repair_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import find_named_codes, normalise_code, read_listed_codes
-from agent.metrics.numbers import find_number
 from agent.metrics.read_only_sql import run_query
-from agent.metrics.words import plain_words, words_without_articles
+from agent.reading.numbers import find_number
+from agent.reading.words import plain_words, words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
 FAULTS = {

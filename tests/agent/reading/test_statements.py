@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.metrics.statements import is_conditional, is_denied, is_qualified, is_taken_back
+from agent.reading.statements import is_conditional, is_denied, is_qualified, is_taken_back
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Extract the part of an answer that a benchmark's own parser selects: a JSON field, or a pattern's match. Pure.
 
 Metrics then score that part as if it were the whole answer. Nothing is guessed: an answer without such a part is
-unparsed. Option letters are read by `agent.metrics.choice`.
+unparsed. Option letters are read by `agent.reading.choice`.
 """
 
 import json

@@ -23,8 +23,8 @@ import unicodedata
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
-from agent.metrics.statements import is_denied
-from agent.metrics.words import ASCII_MARKS
+from agent.reading.statements import is_denied
+from agent.reading.words import ASCII_MARKS
 
 V = TypeVar("V", bound=Hashable)
 

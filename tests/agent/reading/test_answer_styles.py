@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.metrics.choice import extract_option
+from agent.reading.choice import extract_option
 
 OPTIONS = {
     "drugs": ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "Vitamin K"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.metrics.choice import extract_option
+from agent.reading.choice import extract_option
 
 YES_NO = ("yes", "no", "maybe")
 DRUGS = ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "A patient leaflet")

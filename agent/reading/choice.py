@@ -29,8 +29,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from agent.metrics.statements import is_conditional, is_denied, is_qualified, is_taken_back
-from agent.metrics.words import ASCII_MARKS, plain_words
+from agent.reading.statements import is_conditional, is_denied, is_qualified, is_taken_back
+from agent.reading.words import ASCII_MARKS, plain_words
 
 # A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters

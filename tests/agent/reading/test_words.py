@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.metrics.words import plain_words, words_without_articles
+from agent.reading.words import plain_words, words_without_articles
 
 
 @pytest.mark.parametrize(

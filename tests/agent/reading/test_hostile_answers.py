@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from agent.metrics.choice import extract_option
 from agent.metrics.exact import normalise
 from agent.metrics.medec import parse_verdict
-from agent.metrics.numbers import find_date, find_days, find_number
-from agent.metrics.words import plain_words, words_without_articles
+from agent.reading.choice import extract_option
+from agent.reading.numbers import find_date, find_days, find_number
+from agent.reading.words import plain_words, words_without_articles
 
 LENGTH = 40_000  # characters
 HOSTILE = {

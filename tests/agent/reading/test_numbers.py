@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.metrics.numbers import find_date, find_days, find_number
+from agent.reading.numbers import find_date, find_days, find_number
 
 
 @pytest.mark.parametrize(
