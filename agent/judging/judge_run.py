@@ -57,9 +57,9 @@ class JudgingOutcome:
     """Counts for the judging of one run.
 
     Attributes:
-        asked: requests sent to judges, including those for corrections.
-        answers: answers that were graded now, or that could not be graded.
-        open: answers with a seat that gave no reply; the next run asks it again.
+        asked: number of requests sent to judges, including requests for corrections.
+        answers: number of answers that were graded now, or that could not be graded.
+        open: number of answers that still lack a judge's reply; the next run asks that judge again.
         seconds: the time taken.
     """
 
@@ -78,7 +78,7 @@ def limit_verdict_tokens(window: int | None) -> int:
 
 
 def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
-    """Return the positions of the answers in a run that its jury has not graded, or not completely."""
+    """Return the positions of the answers in a run that its jury has not completely graded."""
     measures = select_jury_measures(rules)
     if not measures or not measures[0].use.judges:
         return []

@@ -46,7 +46,7 @@ _OTHER_JURY = (
     "Use --replace to discard them, or leave out --judges to continue with the existing jury."
 )
 _RUN_AGAIN = "Run their `run` commands again while the models' servers are available."
-_IMPORTED = "it was imported, with scores made elsewhere"
+_IMPORTED = "it was imported, with scores computed elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ def _read_definitions(site: Site) -> _Definitions:
 
 
 def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Definitions) -> list[str]:
-    """Describe runs whose jury differs from the one in the site's file, although their benchmark has no jury."""
+    """Describe runs whose jury differs from the one in the site's file, although their benchmark names no judges."""
     if not site.judges.is_file():
         return []
     runs_by_jury: Counter[str] = Counter()
@@ -265,8 +265,8 @@ def _describe_other_juries(site: Site, runs: Sequence[Run], definitions: _Defini
     for names, count in runs_by_jury.items():
         verb = "keeps its" if count == 1 else "keep their"
         notes.append(
-            f"{format_count(count, 'run')} {verb} jury ({names}), and {site.judges.name} "
-            "of the site differs: to use it, give it with --judges FILE --replace"
+            f"{format_count(count, 'run')} {verb} jury ({names}), which differs from the "
+            f"site's {site.judges.name}: to use that file, give it with --judges FILE --replace"
         )
     return notes
 
@@ -324,8 +324,8 @@ def _describe_undefined(runs: Sequence[Run]) -> str:
     """Describe the runs whose questions to the jury are no longer known."""
     benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs))
     return (
-        f"{format_count(len(runs), 'run')} of an earlier version cannot be judged ({benchmarks}): it did not store "
-        "the questions to the jury, and the benchmark's definition has changed since"
+        f"{format_count(len(runs), 'run')} by an earlier version cannot be judged ({benchmarks}): that version did not "
+        "store the questions to the jury, and the benchmark's definition has changed since"
     )
 
 
@@ -353,7 +353,7 @@ def _open_task(
             )
     if changed and run.details.agent_version != __version__:
         raise ConfigError(
-            f"{run.name} was scored by another version, and its jury would change",
+            f"{run.name} was scored by another version of the agent, so its jury cannot be changed",
             f"Run `intramural rescore --suite {run.suite}` first.",
         )
     jury = seat_judges(use.judges, site, read_deployments(site.deployments), options.max_in_flight)

@@ -61,7 +61,7 @@ def choose_jury(
     These are the judges of the command line, or else of the run entry, the benchmark or the site, in this order.
     Without any of them, the metric has no judges and nothing is judged.
 
-    The quorum is the stricter of the benchmark's and that of the jury's file.
+    The quorum is the stricter of the ones that the benchmark and the jury's file set.
 
     Args:
         use: a metric as its benchmark defines it; returned unchanged unless a jury scores it.
@@ -92,7 +92,7 @@ def choose_jury(
 
 
 def choose_quorum(use: MetricUse, jury: Jury) -> int | None:
-    """Return the quorum if a benchmark's metric and a jury may each set one; None for more than half."""
+    """Return the stricter of the quorums that metric and jury set; None, for more than half, if neither sets one."""
     return max((quorum for quorum in (use.quorum, jury.quorum) if quorum is not None), default=None)
 
 
@@ -168,20 +168,22 @@ def _find_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Dep
         deployment = deployments.get(name)
         if deployment is None:
             raise ConfigError(
-                f"there is no deployment {name!r} of a judge in model_deployments.yaml{nearest(name, deployments)}",
+                f"the jury names the deployment {name!r}, which is not in model_deployments.yaml"
+                f"{nearest(name, deployments)}",
                 _NO_JUDGES,
             )
         if judge.model_name and judge.model_name != deployment.model_name:
             raise ConfigError(
                 f"the deployment {name!r} serves {deployment.model_name!r}, "
-                f"but the jury names {judge.model_name!r} there",
+                f"but according to the jury it serves {judge.model_name!r}",
                 "Correct the judge's model or deployment.",
             )
     else:
         deployment = _find_usable_deployment(judge.model_name, deployments)
         if deployment is None:
             raise ConfigError(
-                f"there is no deployment of the judge {judge.model_name!r}", _NO_JUDGES
+                f"no deployment in model_deployments.yaml serves the judge {judge.model_name!r}",
+                _NO_JUDGES,
             )
     if deployment.problem:
         raise ConfigError(

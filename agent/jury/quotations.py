@@ -21,7 +21,7 @@ class SearchLimitError(Exception):
 
 
 class ShownTexts:
-    """The texts shown to judges, in every spelling that judges may use. Prepared at the first search."""
+    """The texts shown to judges, in every form in which a judge may quote them; prepared at the first search."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -41,13 +41,13 @@ class ShownTexts:
 
     @cached_property
     def _readings(self) -> list[str]:
-        """Return the texts as a judge may spell them: unchanged, unescaped once or twice, or without HTML."""
+        """Return each form of the texts in one string: unchanged, unescaped once or twice, or with HTML unescaped."""
         original = "\n".join(self._texts)
         readings: dict[str, None] = {}
         for text in dict.fromkeys((original, break_control_tokens(original))):
             unescaped = _unescape(text)
             spellings = (text, unescaped, _unescape(unescaped), html.unescape(text))
-            # Most spellings are identical, and squeezing a long text is the slow step.
+            # Most of these forms are identical, and squeezing a long text is the slow step.
             for spelling in dict.fromkeys(spellings):
                 readings[squeeze(spelling)] = None
         return list(readings)

@@ -14,7 +14,7 @@ from agent.store.stored import RETRIED, Judgement, Seat
 from agent.vocabulary import Reason, Response, Unscored
 
 _MAX_SQUARED = 1e150  # upstream squares a score, and aborts if that overflows
-# A seat is empty because no text was sent: redaction for an outside judge failed.
+# Reason of a seat that is empty because redaction for an outside judge failed, so that no text was sent.
 WITHHELD = "withheld"
 
 
@@ -31,8 +31,8 @@ def count_needed_verdicts(seats: int, quorum: int | None) -> int:
 def name_seats(judges: Sequence[Judge]) -> tuple[str, ...]:
     """Return a unique name for each seat, used in every page and file that names judges.
 
-    The name is the judge's short name, otherwise its model's name, otherwise its deployment's. Names shared by several
-    judges are numbered.
+    The name is the judge's short name or, if it has none, the name of its model or else of its deployment. Names that
+    several judges share are numbered.
     """
     judge_names = [judge.name or judge.model_name or judge.model_deployment for judge in judges]
     uses = Counter(judge_names)
@@ -54,7 +54,7 @@ def _number_name(name: str, taken: Set[str]) -> str:
 
 
 def cut_reply(reply: Response) -> Response:
-    """Return a reply cut to a length that can be stored. A reply too long to be read remains too long after the cut."""
+    """Return a reply cut to a length that can be stored. A reply that is too long to be read still is after the cut."""
     most = MAX_CHARACTERS + 1
     return replace(reply, text=reply.text[:most], reasoning=reply.reasoning[:most])
 

@@ -25,7 +25,7 @@ _MAX_NEAR = 100  # maximum number of braces before a mark that are tried as the 
 _MAX_WORK = 2_000_000  # maximum number of characters read in all attempts to parse objects
 _DEEP = 50_000  # characters counted for an attempt that is nested too deeply
 _SHOWN = 1_000  # characters of an object nested too deeply that are searched for in the texts
-# Letters in a broken object besides its names; with fewer it does not count as a quotation.
+# Minimum letters, besides names of criteria and fields, in a broken object that counts as a quotation.
 _MIN_LETTERS = 8
 _AHEAD = 30  # characters read after the error in a broken object, to include its first words
 _OWN_WORDS = 16  # letters in a verdict's words; fewer could be foreseen by an answer
@@ -65,7 +65,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Broken:
-    """The text of a broken object: the text up to the error, and a few characters after it."""
+    """The text of an object that cannot be parsed: the text up to the error, and a few characters after it."""
 
     text: str
     ahead: str = ""
@@ -77,7 +77,7 @@ _Attempt = dict[str, Any] | _Broken
 def read_verdict(
     reply: str, rubric: Rubric, shown: tuple[str, ...], marker: str = ""
 ) -> Verdict | Fault:
-    """Return the verdict in a judge's `reply`, or the fault of the reply. The time is bounded for any text.
+    """Return the verdict in a judge's `reply`, or the reply's fault. The time is bounded, whatever the text.
 
     Args:
         reply: the judge's text, without its separate reasoning.

@@ -10,7 +10,7 @@ from agent.store import KeptMetric, Run
 OF_MODEL = frozenset(
     {"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"}
 )
-# The argument that names an entry's data; ignored because the digest is always compared.
+# The argument that names an entry's data; ignored because the digest of the data is always compared.
 DATA = "data"
 
 
@@ -23,7 +23,7 @@ class Part:
 
 
 def identify_part(run: Run) -> Part:
-    """Return the part of the benchmark that a run covers, from its own arguments and those of its entry."""
+    """Return the part of the benchmark that a run covers, from the run's arguments and its entry's arguments."""
     entry_arguments = {
         key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA
     }
@@ -74,7 +74,7 @@ def encode_options(metric: KeptMetric) -> str:
 
 
 def encode_jury(run: Run, metric: KeptMetric) -> str | None:
-    """Return the jury of a metric, with its questions, as text; None if the metric has no jury.
+    """Return a metric's jury and its questions as text; None if the metric has no jury.
 
     For an imported jury the text contains only its judges, because its other fields are inferred from their replies.
     """

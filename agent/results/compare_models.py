@@ -24,15 +24,15 @@ class BenchmarkComparison:
 
     Attributes:
         paired: the paired instances.
-        difference: difference over the instances that both models have a score for.
-        at_floor: the same, with answers that a model itself left without a score counted as the lowest; None if there
-            are no such answers.
-        without_family: the same, by judges of neither model's family; None if no judge belongs to either family, or
-            all do.
+        difference: difference over the instances for which both models have a score.
+        at_floor: the difference if answers that a model itself left without a score count as the lowest score; None
+            if there are no such answers.
+        without_family: the difference according to the judges of neither model's family; None if no judge belongs to
+            either family, or all do.
         bounds: the lowest and highest difference possible if all unscored instances were scored.
-        holm_p: p value, corrected for all benchmarks of the table.
-        floor_p, family_p: the same, for the table that uses `at_floor` or `without_family` in the benchmarks that
-            have it.
+        holm_p: p value of `difference`, corrected by Holm's method for the number of benchmarks compared.
+        floor_p, family_p: p values corrected in the same way, but computed from `at_floor` or `without_family` in
+            the benchmarks that have it.
     """
 
     paired: PairedBenchmark
@@ -100,7 +100,7 @@ class ModelComparison:
     Attributes:
         benchmarks: the comparison in each benchmark.
         overall: the difference over benchmarks with enough units and a score for each instance. An answer that a model
-            itself left without a score counts as the lowest, so that no model wins by leaving questions out.
+            itself left without a score counts as the lowest score, so that no model wins by leaving questions out.
         in_overall: names of the benchmarks in `overall`.
     """
 
@@ -218,7 +218,7 @@ def _finds_better(difference: MeanDifference, p: float, better: str) -> bool:
 
 
 def shows_difference(difference: MeanDifference | Overall, p: float | None) -> bool:
-    """Return whether p value and interval both show a difference. Close to their limits they may disagree."""
+    """Return whether the p value and the interval both show a difference. They may disagree close to their limits."""
     if p is None or p > ALPHA:
         return False
     if difference.low is None or difference.high is None:

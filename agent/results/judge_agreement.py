@@ -37,8 +37,8 @@ class Agreement:
         interval, ordinal: Krippendorff's alpha for interval and ordinal grades, with bootstrap intervals over units.
         icc: the six intraclass correlations.
         method: method of their intervals. "F" (the F distribution) if each answer belongs to a different unit; the
-            intervals of ICC(1) and ICC(2) then generalise to similar judges. Otherwise "percentile" (the bootstrap
-            over units), which applies to exactly these judges.
+            intervals of ICC(1) and ICC(2) then generalise to similar judges. In all other cases "percentile" (the
+            bootstrap over units), which applies only to exactly these judges.
     """
 
     benchmark: str
@@ -58,14 +58,14 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """A measured influence on grades that is not the quality of the answer.
+    """A measured influence on grades other than the quality of the answer.
 
     Attributes:
         kind: "length": rank correlation between grade and answer length within each model's answers; "judge": a
             judge's grades minus the mean of the other judges' grades for the same answers; "family": the grades by
             judges of the answering model's own family minus the other judges' for the same answers; "favour": how much
-            higher than judges of other families a judge grades models of its own family, minus the same for other
-            models.
+            higher than judges of other families a judge grades models of its own family, minus the same difference
+            for other models.
         benchmark: the benchmark of the answers.
         jury: number of the jury, as in `Agreement`.
         judge: name of the judge; empty for the whole jury or for all judges of the model's family.
@@ -85,7 +85,7 @@ class Bias:
 
 @dataclass(frozen=True, slots=True)
 class _Graded:
-    """A graded answer. `grades` has one entry per seat: grades by criterion, or None without a valid verdict."""
+    """A graded answer. `grades` has one entry per seat: its grades by criterion, or None if it has no valid verdict."""
 
     model: str
     unit: bytes
@@ -410,20 +410,20 @@ def _compare_to_strangers(
 
 
 def _lie_apart(graded: Sequence[_BesideStrangers]) -> bool:
-    """Return whether strangers' mean grades of family and other answers differ by over a standard deviation."""
+    """Return whether strangers' mean grades of the family's and other answers lie over a standard deviation apart."""
     family = [graded_answer.strangers for graded_answer in graded if graded_answer.is_family]
     others = [graded_answer.strangers for graded_answer in graded if not graded_answer.is_family]
     squares: list[float] = []
     for grades in (family, others):
         mean = fmean(grades)
         squares += [(grade - mean) ** 2 for grade in grades]
-    variance = sum(squares) / max(1, len(graded) - 2)  # two means are estimated
+    variance = sum(squares) / max(1, len(graded) - 2)  # minus 2, because two means are estimated
     # If there is no variance, ignore differences due to rounding.
     return abs(fmean(family) - fmean(others)) > max(math.sqrt(variance), 1e-9)
 
 
 def _subtract_leads(items: Sequence[tuple[bool, float]]) -> float | None:
-    """Return by how much a judge's mean lead is higher on answers of its own family than on others."""
+    """Return a judge's mean lead over strangers on its own family's answers, minus its mean lead on other answers."""
     family = [lead for is_family, lead in items if is_family]
     others = [lead for is_family, lead in items if not is_family]
     if not family or not others:

@@ -17,7 +17,7 @@ JudgedAnswer = tuple[
 
 @dataclass(frozen=True, slots=True)
 class JudgeSummary:
-    """One judge's seats over the answers that its jury was asked about.
+    """Summary of one judge's seats over the answers that its jury was asked about.
 
     Attributes:
         filled, repaired, faults: as in `JurySummary`, for this judge.
@@ -33,7 +33,7 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True)
 class JurySummary:
-    """One jury over the answers that it was asked about, on the jury's own scale.
+    """Summary of one jury over the answers that it was asked about, on the jury's own scale.
 
     Attributes:
         judges: names of the seats, in order.
@@ -43,8 +43,8 @@ class JurySummary:
         repaired: number of filled seats whose judge was asked to correct its first reply.
         faults: number of seats without a verdict, by reason. Seats that have not been asked yet are `not_judged`.
         criteria: mean over answers of the valid seats' grades, by criterion.
-        family: seats, from 0, whose judges are of the judged model's family.
-        itself: those of them whose judge is the judged model itself.
+        family: numbers, from 0, of the seats whose judges are of the judged model's family.
+        itself: numbers of the seats whose judge is the judged model itself.
         each: summary of each seat's judge, in order.
         without_family: score by the other judges only, more than half of whom must have given a verdict; None if no
             judge is of the family, or all are.
@@ -125,7 +125,7 @@ class _JuryTally:
     Attributes:
         answers: number of answers that the jury can be asked about.
         judges: the tally of each seat.
-        criteria: (unit, mean of the valid seats) for every scored answer, by criterion.
+        criteria: (unit, mean grade from the valid seats) for every scored answer, by criterion.
         without_family: (unit, score by the judges outside the model's family) for every answer that has one.
     """
 

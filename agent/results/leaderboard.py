@@ -17,7 +17,7 @@ class Result:
     """One model's result in one benchmark, or in parts of it.
 
     Attributes:
-        traits: values that must be equal for two results to be compared; each key describes a difference.
+        traits: values that must be equal for two results to be compared; each key is a text that reports a difference.
         parts: arguments and data of its runs. A model's results on different parts are joined before comparison.
         value: value of the main metric; None if there is none.
         weight: number of instances behind the value.

@@ -51,7 +51,7 @@ class ModelSide:
         unscored: number of instances asked of both models for which this model has no score, by reason.
         inapplicable: number of instances for which the metric does not apply to this model's answer.
         only: number of instances that only this model was asked.
-        seats_empty: number of this model's paired answers that lack a verdict by some judge.
+        seats_empty: number of this model's paired answers that lack a verdict by at least one judge.
     """
 
     runs: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class _ScoredAnswer(_Answer):
 
 @dataclass(frozen=True, slots=True)
 class _LabelledAnswer(_Answer):
-    """An answer's labels, and its labels at the floor; None if it has none."""
+    """An answer's labels, and the labels that count for the floor; each is None if the answer has none."""
 
     labels: Labelled | None
     at_floor: Labelled | None
@@ -263,7 +263,7 @@ def _read_scored_answers(
 def _pair_by_shared_judges(
     unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
 ) -> Pair:
-    """Pair two scores. If different judges gave them, use only the judges of both answers."""
+    """Pair two scores. If different judges gave them, use only the judges who graded both answers."""
     pair = Pair(unit, answer_a.score.value, answer_b.score.value)
     if list_filled_seats(answer_a.seats) == list_filled_seats(answer_b.seats):
         return pair
@@ -274,7 +274,7 @@ def _pair_by_shared_judges(
 def _pair_by_strangers(
     unit: bytes, answer_a: _ScoredAnswer, answer_b: _ScoredAnswer, jury: _JurySeats
 ) -> Pair | None:
-    """Pair the scores by the judges of neither family, if more than half of them graded both answers."""
+    """Pair the scores given by judges of neither family, if more than half of them graded both answers."""
     if not jury.family:
         return None
     quorum = len(jury.strangers) // 2 + 1

@@ -125,7 +125,7 @@ def _pair_first_with_scores(
     *,
     standing_in: bool,
 ) -> PairedBenchmark:
-    """Pair by the first of these metrics, or by the next one with scores if the first is not judged or measured yet."""
+    """Pair with the first metric or, if that is not judged or measured yet, with the next one that has scores."""
     main = pair_instances(store, matched, metrics[0])
     if main.scored or not standing_in or not _awaits_judging(main):
         return main

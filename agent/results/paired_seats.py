@@ -32,7 +32,7 @@ def score_by_judges(seats: Sequence[Seat], judges: Collection[int]) -> float:
 def score_by_shared_judges(
     seats_a: Sequence[Seat], seats_b: Sequence[Seat], judges: Collection[int], least: int = 1
 ) -> SharedScores | None:
-    """Return both answers' scores by those of `judges` that graded both; None if fewer than `least` of them did."""
+    """Return both answers' scores by those `judges` that graded both; None if fewer than `least` of them did."""
     shared = list_filled_seats(seats_a) & list_filled_seats(seats_b) & frozenset(judges)
     if len(shared) < max(1, least):
         return None

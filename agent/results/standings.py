@@ -12,8 +12,8 @@ from agent.vocabulary import OWN_MAKING
 def add_standings(store: Store, summaries: Sequence[RunSummary]) -> list[RunSummary]:
     """Return the summaries with the ranks and standings of their models.
 
-    All are computed from floors, in the same columns of comparable results as in `compare_summaries`. A single model
-    has no standing.
+    All of them are computed from floors, in the same columns of comparable results as in `compare_summaries`. A single
+    model has no standing.
     """
     members_by_column = compare_summaries(summaries).members
     columns = []

@@ -39,7 +39,7 @@ class Note(StrEnum):
 
     NOT_MAIN = "no jury has graded the answers yet; another metric of the benchmark is shown"
     SEATS_OPEN = (
-        "seats of the jury are still open and no answer has a score yet; another metric is shown"
+        "some judges have yet to reply and no answer has a score yet; another metric is shown"
     )
     FEW_UNITS = "fewer than 30 units"
     MANY_UNSCORED = "more than 5 % unscored"
@@ -69,7 +69,7 @@ class MetricSummary:
     Attributes:
         low, high: the metric's range; for a jury, its own scale.
         unscored: number of instances without a score, by reason, without those counted in `not_applicable`.
-        twin: the same metric by HELM's rules, if the run has both.
+        twin: the same metric scored by HELM's rules, if the run has both.
         whole_run: whether the metric is defined only for the whole run.
         not_applicable: number of instances to which the metric does not apply.
         floor_of_run: floor of a whole-run metric; None for other metrics.
@@ -101,7 +101,7 @@ class MetricSummary:
 
     @property
     def bounds(self) -> Bounds | None:
-        """The mean if every unscored instance were wrong, or right; None if not known.
+        """The mean if every unscored instance had the lowest score, and if it had the highest; None if not known.
 
         The bounds are not known before any instance is scored, nor for a whole-run metric with unscored instances.
         """
@@ -359,7 +359,7 @@ def _measure_cut_off(store: Store, runs: Sequence[Run]) -> float | None:
 
 
 def _summarise_stored(store: Store, runs: Sequence[Run], metric: KeptMetric) -> MetricSummary:
-    """Summarise one metric over the instances of all `runs`. Unnamed units (rows) are never shared between runs."""
+    """Summarise one metric over the instances of all `runs`. Units without a name count as different in each run."""
     if metric.whole_run:
         stored = [store.scores.read_whole_run(run.run_id, metric.name) for run in runs]
         return _summarise_whole_runs(

@@ -54,7 +54,7 @@ def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(f
         store.scores.keep(run_id, [], [], given)
     told = summarized(filled).stdout
     assert "no jury has graded" not in told
-    assert "seats of the jury are still open" in told
+    assert "judges have yet to reply" in told
     assert "4 of 12" in row(
         told.partition("Seats of the juries")[2], "medication_qa", "8 not_judged"
     )

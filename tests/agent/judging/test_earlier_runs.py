@@ -23,9 +23,7 @@ from tests.agent.judging.juries import (
 from tests.agent.runs.suites import run
 from tests.agent.terminal import Done, intramural
 
-FORGOTTEN = (
-    "{} of an earlier version cannot be judged ({}): it did not store the questions to the jury"
-)
+FORGOTTEN = "{} by an earlier version cannot be judged ({}): that version did not store the questions to the jury"
 
 
 @pytest.fixture
@@ -133,7 +131,7 @@ def test_the_others_are_judged_and_it_is_said_which_are_not(site: Site, model: F
     definition.write_text(definition.read_text().replace("Is it right?", "Is it so?"))
     done = judge(site)
     assert (done.returncode, "1 answer judged" in done.stdout) == (0, True), done.stderr
-    assert done.stderr.count("of an earlier version cannot be judged") == 1
+    assert done.stderr.count("by an earlier version cannot be judged") == 1
     assert FORGOTTEN.format("1 run", "open") in done.stderr
 
 

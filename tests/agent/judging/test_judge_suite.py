@@ -178,8 +178,8 @@ def test_an_edited_file_of_the_site_is_said_to_wait_for_its_name(
     write_jury(site.judges, "abc")
     (note,) = judge(site)[1]
     assert note == (
-        "1 run keeps its jury (a, b), and judges.yaml of the site differs: "
-        "to use it, give it with --judges FILE --replace"
+        "1 run keeps its jury (a, b), which differs from the site's judges.yaml: "
+        "to use that file, give it with --judges FILE --replace"
     )
     with pytest.raises(ConfigError, match="--replace discards a jury, but no other jury is given"):
         judge(site, replace=True)

@@ -28,7 +28,7 @@ ENTRY = "open:model=m"
     [
         (
             "judges:\n- {name: x, model: test/x, model_deployment: local/x}\n",
-            "there is no deployment 'local/x'",
+            "the jury names the deployment 'local/x'",
         ),
         ("judges:\n- {name: a, model: test/x, model_deployment: local/a}\n", "serves 'test/a'"),
         ("quorum: 2\njudges:\n- {name: a, model: test/a, model_deployment: local/a}\n", "quorum"),

@@ -152,7 +152,7 @@ def test_judge_names_the_judges_that_can_be_asked_where_one_is_down(
     assert "--no-judging" not in said
     deploy(site, {"a": judges.url, "b": judges.url})
     said = refused(site, "judge", "--suite", "s", "--quiet")
-    assert "there is no deployment 'local/c'" in said
+    assert "the jury names the deployment 'local/c'" in said
     assert "--no-judging" not in said
     assert "--no-judging" in refused(
         site, "run", "--server", model.url, "-r", "open:model=m", "--suite", "t"
