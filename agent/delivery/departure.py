@@ -60,7 +60,7 @@ def _check_rotation(opened: Envelope, rotation: RotatePredicate, registry: Regis
         roles: dict[str, str] = {}
         keys = {new_key.keyid: new_key}
         for entry in site_keys:
-            # Once the rotation is in force, the registry contains the new key as well. It cannot approve itself.
+            # Once the rotation is in force, the registry also contains the new key, which cannot approve itself.
             if entry.revoked_from is not None or entry.key.keyid == new_key.keyid:
                 continue
             roles[entry.key.keyid] = entry.role

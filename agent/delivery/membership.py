@@ -1,6 +1,7 @@
 """The site's membership in a federation: the invite it accepted and the registries it trusts.
 
-Trust starts with the invite file: its root key ids determine who may sign the first registry that the site accepts.
+Trust starts with the invite file: the root key ids in it determine who may sign the first registry that the site
+accepts.
 Every later version must be signed by the roots of the version before it, and no version is ever rolled back.
 
     membership.json             deployment, site id, address, root key ids (never the invite's token)
@@ -31,7 +32,7 @@ from protocol.statements import build_statement, parse_statement
 _MAX_INVITE: Final = 64 * 1024  # bytes
 _MAX_ANSWER: Final = 4096
 _MAX_REGISTRY: Final = MAX_BYTES[REGISTRY_TYPE]
-# Maximum number of root changes that one update follows, so that an aggregator cannot keep it running forever.
+# Maximum number of root changes that one update follows, so that no aggregator can keep an update running forever.
 _MAX_STEPS: Final = 1024
 
 Hex64 = Annotated[str, Field(pattern=r"\A[0-9a-f]{64}\z")]
@@ -164,7 +165,7 @@ class Federation:
         sync_directory(self._directory)
 
     def read_request(self) -> bytes | None:
-        """Return the stored enrolment request, if any: sending it again sends the same bytes."""
+        """Return the stored enrolment request, or None. It is stored so that sending it again sends the same bytes."""
         if not self._request.exists():
             return None
         return read_bounded(self._request, MAX_BYTES[STATEMENT_TYPE], "the enrolment request")
@@ -189,7 +190,7 @@ class Federation:
         trusted: Registry | RootPins = self.read_membership().pins
         for path in sorted(
             self._versions.glob("*.dsse.json")
-        ):  # empty if the folder does not exist
+        ):  # the glob is empty if the folder does not exist
             try:
                 trusted = step_registry(
                     read_bounded(path, MAX_BYTES[REGISTRY_TYPE], path.name), trusted

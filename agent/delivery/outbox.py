@@ -296,7 +296,7 @@ class Outbox:
         return True
 
     def _find_file(self, digest: str) -> tuple[Path, State]:
-        """Return the envelope's file and the state, which is that of the first row below whose files exist."""
+        """Return the envelope's file and the state; the first row below whose files exist determines the state."""
         for suffix, mark, state in (
             ("dsse.json", "receipt", State.RECEIPTED),
             ("dsse.json", "refused", State.REFUSED),

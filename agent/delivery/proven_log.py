@@ -107,7 +107,7 @@ def _check_key_had_not_ended(
 
     A file does not show when a key signed it. If the key was replaced before the link was made, a genuine receipt
     would be signed by a later key. If this site has already seen a larger log than the key covers, it has a network
-    connection, by which the receipt can be fetched and proven.
+    connection, over which the receipt can be fetched and proven.
 
     Raises:
         LogError: according to the registry under which the link was made, the key had been replaced.

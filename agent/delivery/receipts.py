@@ -1,9 +1,9 @@
 """Verification of receipts: proofs that a submission is in the log, and that the log is append-only.
 
 `head.json` contains the head of the largest log that was proven to this site. A receipt that came over the network is
-stored only if its log continues that log or is a prefix of it. A receipt that came as a file cannot be proven like
-that and never changes the head: it must be consistent with the site's other receipts and the registry, and is proven by
-the next command that uses the network.
+stored only if its log continues that log or is a prefix of it. A receipt that came as a file cannot be proven in
+this way and never changes the head. It must be consistent with the site's other receipts and the registry, and is
+proven by the next command that uses the network.
 """
 
 import json

@@ -9,8 +9,8 @@ from protocol.registry import Registry
 def collect_refusals(outbox: Outbox, registry: Registry) -> dict[str, bytes]:
     """Return the stored refusals that the registry's receipt key signed, by the digest of the refused submission.
 
-    Refusals signed by a replaced key are left out. That key may be in the hands of a thief, so they prove nothing to a
-    steward, whose tool rejects any request that contains one.
+    Refusals signed by a replaced key are left out. That key may be in the hands of a thief, so such refusals prove
+    nothing to a steward, whose tool rejects any request that contains one.
     """
     proven = {}
     for digest, note in outbox.read_refusals().items():

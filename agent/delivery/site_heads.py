@@ -74,8 +74,8 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     except ProtocolError as error:
         raise DeliveryError(
             f"the aggregator's note about this site does not verify ({error.code})",
-            "Nothing was changed. Ask for it again; if this persists, something on the way alters the aggregator's "
-            "answers.",
+            "Nothing was changed. Request the note again; if this persists, something between here and the aggregator "
+            "alters its answers.",
         ) from None
     largest_size = read_head(outbox.directory / "head.json", registry.log_name).size
     for kept in read_kept_receipts(outbox):
@@ -84,7 +84,7 @@ def open_site_head(note: str, outbox: Outbox, registry: Registry, site: str) -> 
     if head.log_size < largest_size or head.epoch < registered_epoch:
         raise DeliveryError(
             "the aggregator's note about this site is older than the log that this site has seen",
-            "Nothing was changed. Ask for a new one.",
+            "Nothing was changed. Request a new note.",
         )
     if head.epoch > registered_epoch:
         raise DeliveryError(

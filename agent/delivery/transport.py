@@ -20,10 +20,10 @@ from protocol.errors import Code
 if TYPE_CHECKING:
     import httpx
 
-_MAX_REFUSAL: Final = 4096  # bytes; maximum size of an answer like {"code": "..."}
+_MAX_REFUSAL: Final = 4096  # bytes; maximum size of an answer such as {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
-"""Refusals because the link before is missing from the log. Any other payload would be refused as well."""
+"""Refusals because the preceding link is missing from the log. Any other payload would be refused as well."""
 _NEEDS_RESET: Final = frozenset(
     {Code.FORK, Code.SITE_FROZEN, Code.WRONG_EPOCH, Code.LEDGER_ROLLED_BACK}
 )
@@ -56,8 +56,8 @@ class AggregatorConnection:
 class SubmissionRefusedError(DeliveryError):
     """The aggregator, or a server that answered in its place, refused a request.
 
-    `code` is a code of the protocol, or None if the code is unknown. `note` is the signed refusal as received, not yet
-    verified, or "". Only a note that verifies shows that the refusal is the aggregator's.
+    `code` is an error code defined by the protocol, or None if the code in the answer is unknown. `note` is the signed
+    refusal as received, not yet verified, or "". Only a note that verifies shows that the refusal is the aggregator's.
     """
 
     def __init__(self, code: Code | None, status: int, note: str = "") -> None:

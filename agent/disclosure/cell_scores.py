@@ -1,7 +1,7 @@
 """The scores behind each cell of a scorecard: checked, averaged by person, and summed with perturbation. Pure.
 
-Findings must match the scorecard, and findings of protected cells a registered dataset. The rules of the gate see
-only sums.
+Findings must match the scorecard, and findings for protected cells must also match a registered dataset. The rules of
+the gate see only sums.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -19,7 +19,7 @@ from protocol.margins import AuditCell, MarginTable, admit_counts, build_table
 from protocol.policy import DisclosurePolicy
 from protocol.scorecard import Cell, Scorecard
 
-# The access level of a run must not be stricter than the one in the scorecard.
+# A run's access level must not be stricter than the one in the scorecard.
 _STRICTNESS: Final = {"public": 0, "gated": 1, "private": 2}
 
 
@@ -85,11 +85,11 @@ def _check_agreement(cell: Cell, finding: Finding, definition: str) -> None:
     if _STRICTNESS[finding.access] > _STRICTNESS[cell.access]:
         raise DisclosureError(
             f"{cell.benchmark}: its access level is {finding.access} here, but {cell.access} in the scorecard",
-            "Nothing is submitted. A public benchmark that runs on your own data counts as private.",
+            "Nothing is submitted. A public benchmark that is run on your own data counts as private.",
         )
     if (finding.binary, finding.low, finding.high) != (cell.binary, cell.low, cell.high):
         raise DisclosureError(
-            f"{cell.key}: the metric's range or kind differs from the scorecard's"
+            f"{cell.key}: its range, or whether it is binary, differs from the scorecard"
         )
     if not all(cell.low <= value <= cell.high for value in finding.instance_values()):
         raise DisclosureError(f"{cell.key}: a score is outside the metric's range")
@@ -173,7 +173,7 @@ def divide_persons(scorecard: Scorecard, scores: Mapping[str, CellScores]) -> di
     """Return the scores of protected subgroups with each person in at most one group of a variable.
 
     The rules about margins assume this. A person with units in two groups of a variable belongs to neither. A person
-    with units in one group and in no group belongs to that group, with the mean over all units.
+    who has units in one group and units without a group belongs to that group, with the mean over all units.
     """
     divided: dict[str, CellScores] = {}
     for cell in scorecard.cells:
@@ -220,19 +220,19 @@ def sum_scores(
     policy: DisclosurePolicy,
     secrets: Secrets,
 ) -> CellSums | None:
-    """Return the sums of a cell that the rules may see: perturbed sums over persons if it is protected, else exact."""
+    """Return the sums of a cell that the rules may see: over persons and perturbed if it is protected, else exact."""
     if scores is None:
         return None
     if dataset is None:
         return exact_sums(scores.of_instances)
     if scores.is_part:
-        return CellSums(0, 0.0, 0.0)  # like a run without any scores, which is suppressed
+        return CellSums(0, 0.0, 0.0)  # treated like a run without any scores, which is suppressed
     figure = (model, dataset.definition, dataset.commitment, cell.metric, cell.subgroup or "")
     return perturb_sums(scores.by_person, policy, secrets.perturbation, figure)
 
 
 def count_units(cells: Sequence[Cell], sums: Mapping[str, CellSums | None]) -> int:
-    """Return the number of units behind a group of cells, as required by `disclosure.release_groups`."""
+    """Return the number of units behind a group of cells, for `disclosure.release_groups`."""
     counts: list[int] = []
     for cell in cells:
         cell_sums = sums[cell.key]
@@ -252,7 +252,7 @@ def find_earlier_tables(
     policy: DisclosurePolicy,
     secrets: Secrets,
 ) -> list[MarginTable]:
-    """Return the tables that earlier releases published about exactly these scores: they are audited together.
+    """Return the tables that earlier releases published about exactly these scores; all are audited together.
 
     Args:
         cell: the protected cell of all units.

@@ -53,8 +53,11 @@ _ALIKE: Final = (
     "scoring",
     "unit_named",
 )
-_ALL_PARTS: Final = "Only whole benchmarks can be submitted: run every part of it exactly once, on data of one kind."
-# Settings of the length limit of answers; the second can only raise it.
+_ALL_PARTS: Final = (
+    "A benchmark can be submitted only as a whole: run each of its parts exactly once, all on the official data, or "
+    "all on data of the same other kind."
+)
+# Settings that change the length limit of answers; the second can only raise it.
 _LENGTHS: Final = frozenset({"num_output_tokens", "increase_max_tokens"})
 _RUN_AGAIN: Final = (
     "Repeat the same `intramural run`: stored answers are reused, so no model is asked again."
@@ -137,7 +140,7 @@ def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
         )
     if _DECISIVE & details.lacking or not details.lineage:
         raise DisclosureError(
-            f"{run.benchmark}: it was made by a version that did not record units and settings",
+            f"{run.benchmark}: it was made by an early version of the agent, which did not record units and settings",
             _RUN_AGAIN,
         )
     if details.agent_version != __version__:
@@ -161,11 +164,11 @@ def _check_making(run: Run, token_limits: Mapping[str, int]) -> None:
 
 
 def _check_data(run: Run) -> None:
-    """Refuse a run whose access level does not fit its data, or on gated data that is not attested."""
+    """Refuse a run whose access level does not fit its data, or whose gated data is not attested."""
     details = run.details
-    # Unpublished data is the hospital's own, even under the name of a public benchmark. All of its own data belongs to
-    # one lineage, which a benchmark that is declared public or gated would escape. Gated data without published digests
-    # follows the rules for the site's own data: it is protected and belongs to that lineage.
+    # Unpublished data is the hospital's own, even under the name of a public benchmark. All of the hospital's own data
+    # belongs to one lineage, which a benchmark that is declared public or gated would escape. Gated data without
+    # published digests follows the rules for the site's own data: it is protected and belongs to that lineage.
     is_gated_as_own = details.access == "gated" and details.lineage == SITE_LINEAGE
     counts_as_own = details.access == "private" or is_gated_as_own
     if details.data.known not in _KNOWN_DATA and not counts_as_own:
@@ -368,7 +371,9 @@ def check_parts(store: Store, runs: Sequence[Run]) -> None:
             )
         if run.details.data.known != first.data.known:
             raise DisclosureError(
-                f"{name}: its parts were run on different kinds of data", _ALL_PARTS
+                f"{name}: its parts were run on different kinds of data ({first.data.known} and "
+                f"{run.details.data.known})",
+                _ALL_PARTS,
             )
     parts_run: list[tuple[str, ...]] = []
     for run in runs:

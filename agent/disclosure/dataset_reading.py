@@ -31,7 +31,7 @@ _MIN_NAME_LENGTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ReadUnit:
-    """One unit of a dataset as it was read. Only fingerprints of it are ever stored.
+    """One unit of a dataset as it was read. Only its fingerprints are ever stored.
 
     Attributes:
         identifier: the unit's identifier in the data.
@@ -162,7 +162,7 @@ def _texts(instance: Instance) -> Iterator[str]:
 
 
 def _without_identifiers(instance: Instance) -> list[str]:
-    """Return a record's normalised texts with identifiers replaced, as a new name does not make a new record."""
+    """Return a record's normalised texts with identifiers replaced, because a new name does not make a new record."""
     identifiers = {
         instance.unit,
         instance.id,

@@ -60,7 +60,8 @@ def write_request(
         policy: the site's own policy.
         drafts: the drafts in the order of the chain, at least one.
         audit_head: number and link of the last event in the site's audit log.
-        refusals: signed refusals by the digest of the refused submission, whose position in the chain is free again.
+        refusals: signed refusals, keyed by the digest of the submission that was refused; its position in the chain is
+            free again.
 
     Raises:
         DisclosureError: there are more drafts than a request may contain.

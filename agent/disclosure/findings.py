@@ -13,7 +13,7 @@ ENOUGH_INSTANCES: Final = 1000
 """Number of instances that represents a whole benchmark: the maximum per benchmark in MedHELM's published runs."""
 
 UNFINISHED: Final = RETRIED | {Reason.NOT_JUDGED, Reason.NOT_MEASURED}
-"""Reasons that disappear once the run is finished. An unfinished run would let the site choose what counts."""
+"""Reasons that disappear once the run is finished. An unfinished run would let the site choose which answers count."""
 
 _TRAVELS: Final = {"sample": "of a sample", "invented": "of invented data"}
 
@@ -34,7 +34,7 @@ class Extent:
 
     @property
     def everything(self) -> bool:
-        """Whether all instances were asked, and the data is neither a sample nor invented."""
+        """Whether all instances were asked and the data is neither a sample nor invented."""
         return self.known not in _TRAVELS and self.asked >= self.available
 
     def enough(self, access: AccessLevel) -> bool:
@@ -56,8 +56,8 @@ class Extent:
 class Finding:
     """The scores of one model for one cell: a benchmark, a metric and, if the scorecard has one, a subgroup.
 
-    Properties of the benchmark and the metric are the site's own, so that a scorecard made elsewhere cannot declare a
-    private benchmark public or a binary metric continuous.
+    Properties of the benchmark and the metric come from the site's own definitions, so that a scorecard made elsewhere
+    cannot declare a private benchmark public or a binary metric continuous.
 
     Attributes:
         benchmark: id of the benchmark.
@@ -71,7 +71,7 @@ class Finding:
         dataset: commitment of the registered dataset that was run; "" without one.
         known: the kind of data, see `Extent`.
         available: number of instances in the data.
-        frozen_digest: digest of that dataset's files when the run read them; "" without a registered dataset.
+        frozen_digest: digest of the registered dataset's files when the run read them; "" without a registered dataset.
         plan: digest of the plan whose challenge selected the instances; "" without a plan.
         sample_seed: seed that selected the instances.
         language_model: False if its server reported that the model is not a language model.

@@ -4,7 +4,7 @@
 2. `protocol.disclosure` applies the thresholds of the policy; the aggregator applies them again.
 3. `precedents` applies the rules about earlier releases, which only the site has on record.
 
-`verdicts` lists the rules that can decide a figure.
+The module `verdicts` lists the rules that can decide a figure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,7 +73,7 @@ def decide(
     Args:
         scorecard: the scorecard to report.
         policy: the stricter of the site's and the federation's policies.
-        findings: up to one for each cell; findings without a cell are ignored.
+        findings: at most one for each cell; findings without a cell are ignored.
         model: digest of the model.
         scores_root: root over the scores of these findings, as in the statement.
         day: days since 1970-01-01 UTC.
@@ -266,7 +266,7 @@ def _is_whole(cell: Cell, finding: Finding, scores: CellScores) -> bool:
     """Return whether a figure of all units represents its benchmark's data.
 
     For a protected benchmark, the number of answers that could not be scored is ignored: it is exact, so the result
-    would reveal whether one more answer could be scored. Server failures reveal nothing like that.
+    would reveal whether one more answer could be scored. Server failures do not reveal that.
     """
     if not cell.protected:
         return finding.whole

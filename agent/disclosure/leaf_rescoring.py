@@ -1,7 +1,7 @@
 """Check opened leaves of a submission by scoring the stored answers again.
 
-A match shows that the committed score is the score that this version gives to the stored answer. It does not show that
-the model gave this answer: the holder of the data key could have stored another one before the submission.
+A match shows that the committed score is the score that this version of the agent gives to the stored answer. It does
+not show that the model gave this answer: the holder of the data key could have replaced it before the submission.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class LeafCheck:
     Attributes:
         leaf: the leaf with its proof.
         outcome: the outcome of the check.
-        finding: the reason why it is not a match, in words that never quote an instance; "" for a match.
+        finding: why the outcome is not a match, in words that never quote an instance; "" for a match.
     """
 
     leaf: OpenedLeaf

@@ -9,8 +9,8 @@ suffice to rewrite the ledger. Entries are never changed or removed.
     reset     the site started a new epoch; a range of earlier entries may be lost
 
 Every statement contains the number and link of the last entry. The aggregator refuses a ledger that is shorter than
-before, or differs from the one it knows at the same length. If a machine is restored completely from a backup, this
-machine cannot detect it, but the aggregator can, and so can the steward with a separate list.
+before, or differs from the one it knows at the same length. A machine that is restored completely from a
+backup cannot detect this itself, but the aggregator can, and so can the steward with a separate list.
 
 Units appear only as keyed fingerprints. A *person* groups units: units with the same identifier or the same record
 content, in any version of any dataset, belong to one person.
@@ -209,7 +209,7 @@ class LedgerEntry:
 
     @property
     def kind(self) -> str:
-        """The kind of entry: `dataset`, `release` or `reset`."""
+        """The type of the entry: `dataset`, `release` or `reset`."""
         return _kind_of(self.content)
 
     def to_json(self) -> dict[str, object]:
@@ -340,7 +340,7 @@ class Ledger:
     def count_other_releases_this_month(
         self, model: str, commitments: Sequence[str], day: int, scores_root: str
     ) -> int:
-        """Return the number of other releases of this model from these dataset versions in the 30 days up to `day`.
+        """Return the number of this model's other releases from these dataset versions in the 30 days up to `day`.
 
         Releases of the same scores count once, however often they were prepared. Releases of the scores behind
         `scores_root` do not count.
@@ -362,7 +362,7 @@ class Ledger:
         return first.epoch if isinstance(first, ResetEntry) else 0
 
     def lost_entries_after(self, dataset: DatasetEntry) -> bool:
-        """Return whether entries that may have been releases from a version were lost."""
+        """Return whether lost entries may have been releases from this version."""
         registered = next(entry.number for entry in self.entries if entry.content == dataset)
         for entry in self.entries:
             if entry.number <= registered or not isinstance(entry.content, ResetEntry):

@@ -1,4 +1,4 @@
-"""Identify the persons behind a dataset's units: a patient with two identifiers, or in two versions, is one person."""
+"""Identify the persons behind a dataset's units: a patient who has two identifiers, or is in two versions, is one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _SAME_RECORD_PERCENT: Final = 85
 _FINE_PERMUTATIONS: Final = 128
 # Shingles that a larger percentage of the persons share count as the benchmark's own text.
 _COMMON_PERCENT: Final = 20
-# The same percentage before copies of one unit have been grouped.
+# The corresponding percentage before copies of one unit have been grouped.
 _NEARLY_ALL_PERCENT: Final = 90
 
 

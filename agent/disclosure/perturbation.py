@@ -1,7 +1,7 @@
 """Perturbed sums, on which the gate bases its decisions instead of exact scores. Pure.
 
-An attacker who knows the scores of all patients but one can infer the remaining score from any exact rule, at the edge
-of its rounding or threshold. Therefore Laplace noise is added to the sum of a protected cell before any rule sees it.
+An attacker who knows the scores of all patients but one can infer the remaining score from any exact rule, near a
+rounding step or threshold. Therefore Laplace noise is added to the sum of a protected cell before any rule sees it.
 The noise depends on the site's secret, the figure and the scores, like the cell keys of statistical offices (Fraser and
 Wooton 2005, Australian Bureau of Statistics). The same figure with the same scores always gets the same noise,
 regardless of the scorecard, so repeated requests cannot average it out. Two figures get independent noise even if their
@@ -19,7 +19,7 @@ from protocol.canonical import canonical
 from protocol.disclosure import CellSums
 from protocol.policy import DisclosurePolicy
 
-# Scales of noise that are subtracted from a distance, see `perturb_distance`.
+# How many scales of the noise are subtracted from a distance, see `perturb_distance`.
 _TAKEN_OFF = 5
 _HALF_RANGE = 2**63  # half of the range of a draw, which has 64 bits
 
@@ -44,7 +44,7 @@ def perturb_sums(
     return CellSums(
         n=len(shares),
         total=_perturb_sum(shares, policy.perturbation_units, key, figure),
-        # Squares get a separate draw, even if every score is 0 or 1 and therefore equal to its square: with the same
+        # Squares get a separate draw, even if every score is 0 or 1 and therefore equal to its square. With the same
         # draw, a spread that does not fit the value would reveal that some score lies between 0 and 1.
         squares=_perturb_sum(squares, policy.perturbation_units, key, (*figure, "squares")),
     )
@@ -73,8 +73,8 @@ def perturb_distance(
     """Return the number of persons whose scores differ between two figures, perturbed for the rule about repeats.
 
     Outsiders can see whether a figure is new or repeated. At the threshold, an exact rule would reveal whether one more
-    person's score has changed. A few persons are subtracted in addition, so that figures below the threshold are almost
-    always repeated (998 times out of 1,000 if one person below it).
+    person's score has changed. A few persons are also subtracted, so that figures below the threshold are almost always
+    repeated (998 times out of 1,000 if the distance is one person below it).
 
     Args:
         distance: the exact number of persons.

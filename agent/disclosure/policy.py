@@ -49,5 +49,5 @@ def read_policy_file(path: Path) -> DisclosurePolicy:
 
 
 def _number(value: object) -> object:
-    """Return the whole number in a text; return any other value unchanged, so that the schema refuses it."""
+    """Convert a text to a whole number; return any other value unchanged, so that the schema refuses it."""
     return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value

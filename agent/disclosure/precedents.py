@@ -1,6 +1,7 @@
 """The rules about earlier releases, in the order in which they are applied to a benchmark's figures. Pure.
 
-Figures of nearly the same scores are repeated. Figures that could be subtracted from earlier ones are suppressed.
+If nearly the same scores were released before, their figures are repeated. Figures that could be subtracted from
+earlier ones are suppressed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ class Precedents:
             is prepared again.
         day: days since 1970-01-01 UTC.
         ledger: the ledger of all releases prepared so far.
-        beside: protected cells of the benchmarks in the same submission that were decided before.
+        beside: protected cells of the benchmarks in the same submission that have been decided already.
         policy: the stricter of the site's and the federation's policies.
         noise_key: the key for noise, see `agent.disclosure.perturbation.derive_perturbation_key`.
     """
@@ -174,10 +175,10 @@ class Precedents:
         figures: DecidedFigures,
         releases_to_repeat: Mapping[str, ReleaseEntry],
     ) -> DecidedFigures:
-        """Return the benchmark's figures from earlier releases; a figure without a precedent is withheld.
+        """Return the benchmark's figures from earlier releases; a figure that no earlier release has is withheld.
 
-        All figures of a metric come from one release, because their margins were suppressed together. The footprint is
-        that of the old figures, with the scores from which they were computed.
+        All figures of a metric come from one release, because their margins were suppressed together. The footprint
+        records the old figures, with the scores from which they were computed.
 
         Args:
             cells: the benchmark's cells.

@@ -427,7 +427,7 @@ class _Debit:
 def _plan_debit(
     preparation: _Preparation, job: _Job, release: GatedRelease, ledger: Ledger, end: ChainEnd
 ) -> _Debit:
-    """Return the debit of a release. It adds no entry without protected figures, or if it was debited before."""
+    """Return the debit of a release. No entry is added without protected figures or for a repeated debit."""
     entry = ReleaseEntry(
         model=job.model,
         scorecard=preparation.scorecard.digest,

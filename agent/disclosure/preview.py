@@ -1,7 +1,7 @@
 """The page that a person sees before signing, generated from the exact bytes that would leave the site.
 
-The descriptions are those of the steward's own tool (`protocol.describe`). Only the gate's verdicts, which explain its
-decisions, come from another file, and the page marks them as the gate's own statements.
+It uses the same descriptions as the steward's own tool (`protocol.describe`). Only the gate's verdicts, which explain
+its decisions, come from another file, and the page marks them as the gate's own statements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -107,8 +107,8 @@ def make_page(
     words = tuple(
         GateWord(cell.key, _gate_word(cell.key, cell.benchmark, verdicts)) for cell in card.cells
     )
-    # The stricter of the site's own and the registered policy is applied. The capacity is computed for the registered
-    # one, which can only overstate it.
+    # The gate applied the stricter of the site's own and the registered policy. The capacity is computed for the
+    # registered policy, which can only overstate it.
     policy = registry.policy_for(submission.result.policy)
     capacity = _measure_capacity(card, policy, _algorithms_in_force(site))
     return Page(page.state, page.signed_by, description, words, capacity)

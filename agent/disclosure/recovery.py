@@ -17,7 +17,8 @@ class HistoryComparison:
         head: head of the site's chain in the aggregator's log.
         common_seq: sequence number of the last link that both are sure to have; 0 is the epoch's start.
         waiting_links: number of approved links here that follow the last one in the log.
-        stray_links: number of approved links here that do not: the log has other links in their positions.
+        stray_links: number of approved links here that do not follow it, because the log has other links in their
+            positions.
         ledger: number and link of the last ledger entry here; None if the ledger cannot be read.
         common_entries: number up to which ledger entries are the same on both sides.
     """
@@ -36,7 +37,7 @@ class HistoryComparison:
 
     @property
     def lost_entries(self) -> int:
-        """The maximum number of ledger entries that the aggregator has seen but this machine lacks."""
+        """The largest possible number of ledger entries that the aggregator has seen but this machine lacks."""
         return self.head.ledger.length - self.common_entries
 
     @property

@@ -92,7 +92,7 @@ class Registered:
     """The outcome of `register`.
 
     Attributes:
-        candidate: the version.
+        candidate: the registered version.
         number: number of the frozen copy; 0 in a dry run.
         submission: the draft for the steward; None in a dry run.
         is_new: whether this call created the draft.
@@ -165,7 +165,7 @@ def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
     """Check that data of a benchmark can be registered at all.
 
     Raises:
-        DisclosureError: the benchmark is public, its units have no names, or no scorecard has protected cells of it.
+        DisclosureError: the benchmark is public, its units have no names, or no scorecard has protected cells for it.
     """
     if benchmark.access == "public":
         raise DisclosureError(
@@ -179,7 +179,7 @@ def check_benchmark(benchmark: Benchmark, registry: Registry) -> None:
         )
     if benchmark.digest not in _list_protected_definitions(registry):
         raise DisclosureError(
-            f"{benchmark.id}: no registered scorecard has protected cells of this definition",
+            f"{benchmark.id}: no registered scorecard has protected cells for this version of its definition",
             "Ask the central team to register a scorecard with it, then run `intramural registry update`.",
         )
 
@@ -305,7 +305,7 @@ def check_version(
         )
     if candidate.difference == PersonDifference(0, 0, 0):
         raise DisclosureError(
-            f"{entry.benchmark}: nothing new since {names[entry.previous]}: the same units with the same records",
+            f"{entry.benchmark}: nothing new since {names[entry.previous]}, which has the same units and records",
             "Runs use that version. Register again when the data has changed.",
         )
     released = _list_perhaps_released(ledger)
@@ -561,7 +561,7 @@ def _is_copy_of(dataset: DatasetEntry, version: FrozenVersion) -> bool:
 def _put_back_lost_copy(
     version: FrozenVersion, read: ReadVersion, commitment: str, ledger: Ledger, site_data: Path
 ) -> FrozenVersion:
-    """Mark the new copy as the newest registered version's if the rows are equal and the original copy is lost."""
+    """Mark the new copy as the newest registered version's if its rows are equal and the original copy is lost."""
     newest = ledger.find_newest_dataset(read.benchmark, read.definition)
     if version.commitment or newest is None or newest.commitment != commitment:
         return version

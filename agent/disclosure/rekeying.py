@@ -143,8 +143,8 @@ def request_rotation(
     ]
     if waiting:
         raise DisclosureError(
-            f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: its keys would be replaced before it "
-            "arrives",
+            f"submission {waiting[0].digest[:12]} is {waiting[0].state.value}: a key that signed it would be replaced "
+            "before it arrives",
             "Send waiting submissions and discard drafts before you replace a key.",
         )
     header = end.header(registry, site, ledger.head)
@@ -199,7 +199,7 @@ def _list_needed_keys(opened: Envelope, registry: Registry, site: str) -> dict[s
 
 
 def read_kept(outbox: Outbox, kind: Kind) -> bytes | None:
-    """Return the last request of this kind, or None. Raises StoreError if it cannot be read."""
+    """Return the last reset or rotation request, or None. Raises StoreError if it cannot be read."""
     path = _kept_path(outbox, kind)
     return (
         read_bounded(path, MAX_BYTES[STATEMENT_TYPE], f"the {kind} request")

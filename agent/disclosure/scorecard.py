@@ -145,7 +145,7 @@ def _register(benchmark: Benchmark, use: MetricUse, jury: Jury | None) -> Regist
 
 
 def _list_subgroup_faults(benchmarks: Sequence[Benchmark], subgroups: Subgroups) -> list[str]:
-    """Return messages about subgroups of benchmarks that are not in the scorecard, or of unknown columns."""
+    """Return messages about subgroups whose benchmark is not in the scorecard, or whose column is unknown."""
     by_id = {benchmark.id: benchmark for benchmark in benchmarks}
     faults = []
     for benchmark_id, variables in subgroups.items():

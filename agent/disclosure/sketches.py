@@ -23,7 +23,8 @@ Sketches = NDArray[np.uint32]
 
 PERMUTATIONS: Final = 64
 MIN_SHINGLES: Final = 8  # sketches of fewer shingles would agree by chance
-# Maximum per unit. The smallest hashes are kept, so that copies of a long unit are reduced to the same shingles.
+# Maximum number of shingles per unit. The smallest hashes are kept, so that copies of a long unit are reduced to the
+# same shingles.
 _MAX_SHINGLES: Final = 2048
 _HEX: Final = 8 * PERMUTATIONS  # characters of a sketch as text
 _MATCHING_BAND: Final = 2  # values, see `find_similar`
@@ -116,7 +117,7 @@ def _merge(parts: Sequence[Shingles]) -> Shingles:
 
 
 def drop_common(units: Sequence[Shingles], groups: Sequence[int], percent: int) -> list[Shingles]:
-    """Return each unit's shingles, except those that more than `percent` % of the groups share.
+    """Return each unit's shingles, except those that occur in more than `percent` % of the groups.
 
     Shingles in nearly all records are the benchmark's own text and would make all records similar.
 

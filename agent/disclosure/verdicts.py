@@ -38,13 +38,13 @@ EXPLAINED: Final[Mapping[GateRule, str]] = {
     GateRule.ROUNDED: "published: perturbed, and rounded to the grid for the number of units",
     GateRule.NOT_RUN: "not run",
     GateRule.FEW_UNITS: "suppressed: too few units",
-    GateRule.MARGIN: "suppressed: it would let a smaller group be computed",
+    GateRule.MARGIN: "suppressed: a smaller group could be computed from it",
     GateRule.FEW_SUCCESSES: "low-coded: too few successes to print a rate, according to the perturbed count",
     GateRule.FEW_FAILURES: "high-coded: too few failures to print a rate, according to the perturbed count",
     GateRule.UNSAFE: "suppressed: no rounding would hide the scores of a few units",
-    GateRule.SURPLUS: "suppressed: another figure of the same units leaves, and several together would reveal more",
+    GateRule.SURPLUS: "suppressed: another figure about the same units leaves, and several together would reveal more",
     GateRule.PART: "suppressed: not every unit of the registered dataset was asked",
-    GateRule.REPEATED: "the earlier figure repeated: too few units have changed since",
+    GateRule.REPEATED: "repeated from an earlier release: too few units have changed since",
     GateRule.NEAR_VERSION: "suppressed: figures of a dataset that differs by too few units were prepared before",
     GateRule.OTHER_METRIC: "suppressed: another metric of the same units was prepared before",
     GateRule.OTHER_VARIABLE: "suppressed: groups of too many other variables of the same units were prepared before",
@@ -73,7 +73,7 @@ class DecidedFigures:
         self.footprint.update(figures.footprint)
 
     def withhold(self, cell: Cell, rule: GateRule) -> None:
-        """Replace a cell's figure by the code for a suppressed cell, or for a cell that was not run."""
+        """Replace a cell's figure by the code for a suppressed cell or, if it was not run, by the code for that."""
         self.cells[cell.key] = NOT_RUN if rule is GateRule.NOT_RUN else SUPPRESSED
         self.verdicts[cell.key] = rule
         if not cell.binary:

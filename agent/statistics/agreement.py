@@ -32,7 +32,7 @@ _TAIL = 0.975
 class Icc:
     """An intraclass correlation, which is at most 1 and may be negative, with its 95 % interval.
 
-    None if it is undefined: fewer than two items or raters, or ratings that do not vary.
+    The fields are None if it is undefined: fewer than two items or raters, or ratings that do not vary.
     """
 
     value: float | None
@@ -44,12 +44,12 @@ NO_ICC = Icc(None, None, None)
 
 
 def compute_krippendorff_alpha(ratings: Ratings, level: Level) -> float | None:
-    """Return Krippendorff's alpha: 1 is full agreement, 0 agreement by chance, and negative values less than that.
+    """Return Krippendorff's alpha: 1 is full agreement, 0 is agreement by chance, negative values are less.
 
     Alpha is 1 minus the ratio of observed to expected disagreement over all pairs of ratings of one item (Krippendorff
     2011, Computing Krippendorff's alpha-reliability). Items with fewer than two ratings are ignored. Other items may
-    have missing ratings. The ordinal difference of two values is the difference of their mid-ranks among all ratings
-    that are not ignored.
+    have missing ratings. The ordinal difference between two values is the difference between their mid-ranks among all
+    ratings that are not ignored.
 
     Returns:
         Alpha, or None if no item has two ratings or all ratings are equal.
@@ -197,7 +197,7 @@ class _MeanSquares:
             return np.where(np.greater(divisor, 0), np.divide(self.rows - noise, divisor), np.nan)
 
 
-# Mean squares of some of a group's raters, selected by column.
+# Computes the mean squares for some of a group's raters, selected by column.
 SquaresOf = Callable[[Any], _MeanSquares]
 
 

@@ -20,7 +20,7 @@ RESAMPLES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """Krippendorff's alpha with its 95 % interval; None if undefined."""
+    """Krippendorff's alpha with its 95 % interval; the fields are None if undefined."""
 
     value: float | None
     low: float | None
@@ -63,7 +63,9 @@ def estimate_alpha(
         len(columns),
         RESAMPLES,
         lambda times: figure.compute_alphas(times[:, unit_of_row]),
-        at_once=BLOCK * len(columns) // table.size,  # limits ratings, not units
+        at_once=BLOCK
+        * len(columns)
+        // table.size,  # so that the number of ratings is limited, not of units
     )
     interval = compute_figure_interval(value, drawn, len(columns))
     if interval is None:

@@ -1,4 +1,4 @@
-"""Bounds of a mean or difference, from all unscored instances being wrong to all of them being right. Pure."""
+"""Bounds of a mean or difference: its values if all unscored instances were wrong, or all were right. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -45,9 +45,9 @@ def bound_mean(
 def bound_difference(
     pairs: Iterable[tuple[float | None, float | None]], low: float = 0.0, high: float = 1.0
 ) -> Bounds | None:
-    """Return the bounds of a difference of two means over the same instances, or None if there are no instances.
+    """Return the bounds of the difference between two means over the same instances, or None if there are no instances.
 
-    The lower bound counts missing scores of the first model as lowest and those of the second as highest. The upper
+    The lower bound counts missing scores as the lowest for the first model and as the highest for the second. The upper
     bound does the opposite.
 
     Args:

@@ -71,7 +71,7 @@ def estimate_rank_correlation(items: Sequence[RankedItem]) -> Mean:
         units,
         RESAMPLES,
         lambda times: _correlate_resamples(strata, times),
-        at_once=BLOCK * units // len(items),  # limits items, not units
+        at_once=BLOCK * units // len(items),  # so that the number of items is limited, not of units
     )
     interval = compute_figure_interval(value, drawn, units, (-1.0, 1.0))
     if interval is None:
@@ -136,7 +136,7 @@ class _Ranks:
 
 
 def _centre_ranks(values: "NDArray[Any]") -> "NDArray[Any]":
-    """Return the mid-ranks of the values, centred at 0 and divided by the number of values."""
+    """Return the mid-ranks of the values, centred on 0 and divided by the number of values."""
     import numpy as np
 
     _, codes, counts = np.unique(values, return_inverse=True, return_counts=True)

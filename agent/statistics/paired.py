@@ -43,7 +43,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One instance's scores by both models, on the metric's scale; None if that model has none."""
+    """One instance's scores by both models, on the metric's scale; a score is None if that model has none."""
 
     unit: Hashable
     a: float | None
@@ -267,7 +267,7 @@ def estimate_figure_difference(
 
 
 def _estimate_bootstrap_error(drawn: "Numbers", units: int) -> float:
-    """Return the standard error estimated from resamples of this number of units; 0 if there are too few of either."""
+    """Return the standard error estimated from resamples of this number of units; 0 with too few resamples or units."""
     import numpy as np
 
     if len(drawn) < 2 or units < 2:

@@ -1,8 +1,8 @@
 """Rank models by mean win rates and macro-averages, with intervals from resampling all columns together. Pure.
 
 In each resample, a column's units are drawn once for all its models, which answered the same questions, so that a
-difficult draw is difficult for all of them. Results therefore vary between resamples as they would between different
-sets of such questions.
+draw with difficult questions is difficult for all of them. Results therefore vary between resamples as they would
+between different sets of such questions.
 """
 
 import math
@@ -308,7 +308,7 @@ def _draw_values(column: BenchmarkScores, value: Mapping[str, float], generator:
 def _compute_interval(
     value: float | None, drawn: "Numbers", units: int
 ) -> tuple[float | None, float | None]:
-    """Return the smallest interval that covers both the percentile interval and the normal interval."""
+    """Return the smallest interval that contains both the percentile interval and the normal interval."""
     import numpy as np
 
     if value is None or not units:

@@ -1,6 +1,6 @@
 """The bootstrap over units (patients or documents) that is the basis of all intervals here. Pure and seeded.
 
-A unit is drawn with all its instances (Field and Welsh 2007), because those of one patient are not independent.
+A unit is drawn with all its instances (Field and Welsh 2007), because the instances of one patient are not independent.
 """
 
 import math
@@ -54,7 +54,7 @@ def count_draws(
     import numpy as np
 
     for drawn in draw_units(units, resamples, generator, at_once):
-        # A unique number for each row and unit.
+        # A different number for each pair of a row and a unit.
         cells = drawn + np.arange(len(drawn))[:, None] * units
         yield np.bincount(cells.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
 
@@ -230,8 +230,8 @@ def _compute_reach_of_few(spread: float, units: int, apart: int) -> float:
 
     Resamples cannot go beyond the observed units. With two units, for example, a resampled interval contains the true
     value in only half of all cases, so Student's t is used. If most units have the same value (no difference in 95 of
-    100 answers, or a jury's best grade for nearly all), its degrees of freedom are the number of units that differ from
-    it.
+    100 answers, or a jury's best grade for nearly all), its degrees of freedom are the number of units with other
+    values.
 
     Args:
         spread: standard deviation of the resamples.

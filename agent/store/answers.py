@@ -12,7 +12,7 @@ from agent.vocabulary import Reason, Response, Unscored
 
 PAGE = 200  # instances per page; limits the texts in memory
 _MARKS = ", ".join("?" for _ in RETRIED)
-# Positions of instances that need neither asking nor scoring any more.
+# Selects the positions of instances that need neither asking nor scoring any more.
 _SETTLED = (
     "SELECT position FROM (SELECT position, reason FROM scores WHERE run_id = ? "  # noqa: S608 (marks)
     "UNION ALL SELECT position, reason FROM labelled WHERE run_id = ?) "
@@ -75,7 +75,7 @@ class Answers:
             run_id: the run's id.
             answers: responses by the keys of their requests.
             scores: scores under the metrics of single instances.
-            labels: for whole-run metrics, whether each instance counts.
+            labels: for whole-run metrics, None for each instance that counts, or the reason why it does not.
             asked_seconds: wall time spent asking since the last call.
         """
         scores, labels = list(scores), list(labels)
@@ -124,7 +124,7 @@ class Answers:
         }
 
     def find_unsettled(self, run_id: str) -> list[tuple[int, bytes, bool]]:
-        """Return position, request key and whether an answer is stored, for all unsettled instances in order."""
+        """Return (position, request key, whether an answer is stored) for all unsettled instances, in order."""
         rows = self._connection.execute(
             "SELECT i.position, i.request_key, a.request_key IS NOT NULL FROM run_instances i "  # noqa: S608 (marks)
             "LEFT JOIN answers a ON a.request_key = i.request_key "
@@ -174,7 +174,7 @@ class Answers:
         return [(unit, instance) for unit, instance in self._connection.execute(query, (run_id,))]
 
     def read_subgroups(self, run_id: str) -> dict[str, Sequence[str | None]]:
-        """Return each attribute's labels (sex, age group, ...) for all instances, in order."""
+        """Return the value of each attribute (sex, age group, ...) for all instances, in order."""
         row = self._connection.execute(
             "SELECT sealed FROM subgroups WHERE run_id = ?", (run_id,)
         ).fetchone()
@@ -188,7 +188,7 @@ class Answers:
     def read_instances(self, run_id: str, offset: int, limit: int) -> list[StoredInstance]:
         """Return one page of a run's instances with their texts, in order.
 
-        Instances have no score under a whole-run metric, but may have a reason why they do not count.
+        Under a whole-run metric, instances have no score, but may have a reason why they do not count.
         """
         return self._read_page(run_id, range(offset, offset + limit))
 

@@ -6,7 +6,7 @@ event, and has its own seal. Each event therefore proves its number and its pred
 located. Without the audit key it is possible to delete, move, copy and overwrite events, but not to make a new event
 or head.
 
-A log that was restored as a whole from an older copy, together with its head, cannot be detected from the log alone.
+If the whole log was restored from an older copy, together with its head, this cannot be detected from the log alone.
 To detect it, heads are kept elsewhere and compared (`compare_head`).
 """
 
@@ -171,7 +171,7 @@ def _find_missing(
 
 
 def _find_moved(numbers_by_place: Mapping[int, int]) -> Iterator[_Change]:
-    """Find events stored under other events' numbers: swapped pairs, and stretches moved by the same distance."""
+    """Find events stored under other events' numbers: swapped pairs, and ranges moved by the same distance."""
     moved = {place: number for place, number in numbers_by_place.items() if place != number}
     pairs = [place for place, number in moved.items() if moved.get(number) == place]
     for place in pairs:
@@ -209,7 +209,7 @@ def _find_breaks(events: Mapping[int, AuditEvent], head: AuditHead) -> Iterator[
 
 
 def _group(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the first and last of each stretch of consecutive numbers. `numbers` are ascending."""
+    """Yield the first and last number of each range of consecutive numbers. `numbers` are ascending."""
     start = 0
     for end in range(1, len(numbers) + 1):
         if end == len(numbers) or numbers[end] != numbers[end - 1] + 1:

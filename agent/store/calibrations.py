@@ -53,7 +53,7 @@ class Calibrations:
             )
 
     def read_all(self) -> list[Calibration]:
-        """Return every sample, by name."""
+        """Return every sample, sorted by name."""
         rows = self._connection.execute(
             "SELECT name, sealed, made_at FROM calibrations ORDER BY name"
         )
@@ -67,7 +67,7 @@ class Calibrations:
         ]
 
     def find(self, name: str) -> Calibration | None:
-        """Return one sample."""
+        """Return the sample with this name, or None."""
         return next(
             (calibration for calibration in self.read_all() if calibration.name == name), None
         )

@@ -22,7 +22,7 @@ def encode_instance(instance: Instance) -> bytes:
         dict(sorted(instance.subgroups.items())),
         shortenable,
     ]
-    # Instances without identifiers are written in the older form, so that their keys in the store stay the same.
+    # Instances without identifiers are written in the older format, so that their keys in the store stay the same.
     if instance.identifiers:
         content[0] = 3
         content.append(

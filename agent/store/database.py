@@ -1,4 +1,4 @@
-"""The store's database file: access checks, migration, and a check that the keys are those it was created with."""
+"""The store's database file: access checks, migration, and a check that it was created with the given keys."""
 
 import hmac
 import os
@@ -72,7 +72,7 @@ class Database:
         self.connection.close()
 
     def _write_ahead(self) -> None:
-        """Switch a new store to write-ahead logging; retry, as SQLite does not wait for another command's switch."""
+        """Switch a new store to write-ahead logging; retry, because SQLite does not wait while others do so."""
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -90,7 +90,7 @@ class Database:
         with self.transaction():
             version = (
                 self._read_version()
-            )  # another command may have brought it up to date while this one waited
+            )  # another command may have updated the tables while this one waited
             if version > len(scripts):
                 raise StoreError(
                     "the store was written by a newer version of the agent",
@@ -123,14 +123,14 @@ class Database:
         )
 
     def _check_keys(self) -> None:
-        """Refuse keys other than those that this store was created with, before anything is written."""
+        """Check, before anything is written, that the store was created with these keys. Raises StoreError."""
         row = self.connection.execute("SELECT CAST(key_check AS BLOB) FROM audit_head").fetchone()
         if row is not None and not hmac.compare_digest(
             row[0], seal_key_check(self.audit_key).encode()
         ):
             raise StoreError(
                 "the seal key is not the one that this store was created with",
-                "Restore the right keys/seal.key from a backup; nothing was read or written.",
+                "Restore the matching keys/seal.key from a backup; nothing was read or written.",
             )
         sealed = self._read_seal("key check")
         if sealed is None:
@@ -139,7 +139,7 @@ class Database:
         elif not self.vault.opens(b"seal\0key check", sealed):
             raise StoreError(
                 "the data key is not the one that this store was created with",
-                "Restore the right keys/data.key from a backup; nothing was read or written.",
+                "Restore the matching keys/data.key from a backup; nothing was read or written.",
             )
 
     def _read_seal(self, name: str) -> bytes | None:
@@ -152,7 +152,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Return a context in which reads see one consistent state, whatever other commands write meanwhile."""
+        """Return a context in which all reads see the same state, whatever other commands write in the meantime."""
         if self.connection.in_transaction:
             yield
             return

@@ -10,7 +10,7 @@ from agent.vocabulary import Instance
 
 
 class PlanDigest:
-    """A SHA-256 digest over the instances and request keys of a run, updated instance by instance."""
+    """A SHA-256 digest over the instances and request keys of a run, to which instances are added one by one."""
 
     def __init__(self, scored_by: Sequence[str]) -> None:
         self._whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
@@ -25,13 +25,13 @@ class PlanDigest:
 
 
 class Identities:
-    """Computes keyed hashes under the site's data key; without the key none can be computed or inverted."""
+    """Computes keyed hashes under the site's data key; without the key, no hash can be computed or inverted."""
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def run_id(self, suite: str, name: str) -> str:
-        """Return the run's id, which at this site depends on suite and run name only."""
+        """Return the run's id, which depends only on the site's key, the suite and the run's name."""
         return self._vault.keyed_hash("run", f"{suite}\0{name}".encode()).hex()[:16]
 
     def request_key(self, deployment: str, body: bytes) -> bytes:
@@ -43,7 +43,7 @@ class Identities:
         return self._vault.keyed_hash("judgement", deployment.encode() + b"\0" + body)
 
     def instance_key(self, benchmark: str, instance_id: str) -> bytes:
-        """Return the keyed hash that identifies an instance wherever people can see it."""
+        """Return the keyed hash that identifies an instance on every page and in every file that people see."""
         return self._vault.keyed_hash("instance", f"{benchmark}\0{instance_id}".encode())
 
     def unit_key(self, lineage: str, unit: str) -> bytes:
@@ -63,7 +63,7 @@ class Identities:
         ).hex()
 
     def fence_marker(self, text: bytes) -> str:
-        """Return 16 hex digits for `text` that only this site can compute; the text's author cannot."""
+        """Return 16 hex digits for `text` that only this site can compute, and not the text's author."""
         return self._vault.keyed_hash("fence", text).hex()[:16]
 
     def plan_digest(

@@ -11,7 +11,7 @@ from agent.store.stored import RETRIED, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, seat)
-# Prefix of the context that a judgement is sealed under; its key follows.
+# Prefix of the context under which a judgement is sealed; the judgement's key follows.
 _JUDGEMENT = b"judgement\0"
 
 
@@ -146,7 +146,7 @@ class Juries:
     ) -> Mapping[int, list[tuple[str, Seat, Judgement]]]:
         """Return (metric, seat, replies) of every seat of these instances of a run, by position.
 
-        There are no replies if the judge did not reply, or after a purge.
+        The judgement has no replies if the judge did not reply, or after a purge.
         """
         rows = self._connection.execute(
             "SELECT s.position, s.metric, s.seat, s.grades, s.reason, s.repaired, s.judgement_key, j.sealed "  # noqa: S608

@@ -2,7 +2,7 @@
 
 A record of an earlier version may lack keys. Their fields then have the default, and the keys are not added when the
 record is written again. An unknown key or a value of a wrong type is refused, because the record must be damaged or
-foreign.
+written by another program.
 """
 
 from collections.abc import Callable, Mapping, Sequence

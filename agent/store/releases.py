@@ -48,7 +48,7 @@ class Releases:
         self._connection = database.connection
 
     def keep(self, name: str, parts: Sequence[str]) -> None:
-        """Store a release, replacing any of the same name."""
+        """Store a release, replacing any release of the same name."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM release_parts WHERE release = ?", (name,))
             self._connection.execute(
@@ -60,7 +60,7 @@ class Releases:
             )
 
     def read_all(self) -> list[LocalRelease]:
-        """Return every release, by name."""
+        """Return every release, sorted by name."""
         return [
             LocalRelease(name, self._read_parts(name), made_at)
             for name, made_at in self._connection.execute(
@@ -69,7 +69,7 @@ class Releases:
         ]
 
     def find(self, name: str) -> LocalRelease | None:
-        """Return one release."""
+        """Return the release with this name, or None."""
         return next((release for release in self.read_all() if release.name == name), None)
 
     def _read_parts(self, release: str) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ class Releases:
     def keep_leaderboard(
         self, name: str, details: Mapping[str, Any], cells: Sequence[LeaderboardCell]
     ) -> None:
-        """Store an imported leaderboard with its figures, replacing any of the same name."""
+        """Store an imported leaderboard with its figures, replacing any leaderboard of the same name."""
         with self._database.transaction():
             self._connection.execute("DELETE FROM leaderboard_cells WHERE leaderboard = ?", (name,))
             self._connection.execute(
@@ -107,7 +107,7 @@ class Releases:
             )
 
     def read_leaderboards(self) -> list[ImportedLeaderboard]:
-        """Return every imported leaderboard, by name."""
+        """Return every imported leaderboard, sorted by name."""
         rows = self._connection.execute(
             "SELECT name, details, imported_at FROM leaderboards ORDER BY name"
         )

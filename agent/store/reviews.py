@@ -1,4 +1,4 @@
-"""Samples of texts whose redaction a person checks. Texts and marks are sealed; counts are stored unencrypted."""
+"""Samples of texts whose redaction a person checks. Texts and marks are sealed; counts are not encrypted."""
 
 import json
 import time
@@ -62,7 +62,7 @@ class Reviews:
             )
 
     def read_all(self) -> list[Review]:
-        """Return every sample, by name."""
+        """Return every sample, sorted by name."""
         rows = self._connection.execute(
             "SELECT name, sealed, made_at, (SELECT count(*) FROM reviewed_texts WHERE review = name),"
             " (SELECT count(figures) FROM reviewed_texts WHERE review = name) FROM reviews ORDER BY name"
@@ -76,7 +76,7 @@ class Reviews:
         return reviews
 
     def find(self, name: str) -> Review | None:
-        """Return one sample."""
+        """Return the sample with this name, or None."""
         return next((review for review in self.read_all() if review.name == name), None)
 
     def read_texts(self, name: str) -> list[ReviewedText]:

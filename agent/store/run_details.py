@@ -1,7 +1,7 @@
 """The details of a run: its settings, data and scoring. They never contain patient text.
 
-The documentation of a field states which runs lack its key, such as those of early versions. Other keys are in every
-record.
+The documentation of a field states which runs lack its key, such as runs made by early versions. All other keys are in
+every record.
 """
 
 import json
@@ -21,13 +21,14 @@ class KeptData(StoredRecord):
     Attributes:
         known: "official", "sample", "invented" or "unknown", by the versions in the benchmark's definition;
             "imported" if the run was made elsewhere.
-        own: whether the benchmark's definition names a file of the site. Lacking in early runs.
+        own: whether the benchmark's definition names a file of the site's own. Lacking in early runs.
         named: whether the run entry named the files. Lacking in early runs.
         attested: whether the data needs no agreement, or a person attested that the site has accepted it. None for
             imported runs and for runs before attestations were introduced.
         registered: commitment of the registered version; empty if there is none. Lacking in imported runs, and in runs
             before registrations were introduced.
-        frozen_digest: SHA-256 over all files of that version; empty if there is none. Lacking as `registered`.
+        frozen_digest: SHA-256 over all files of that version; empty if there is none. Lacking in the same runs as
+            `registered`.
         digest: SHA-256 of the files that were read; empty for imported runs.
         instances: number of instances in the data, before sampling.
         problems: sentences that describe how the data differs from the complete published data.
@@ -76,9 +77,9 @@ class KeptMetric(StoredRecord):
         metric: the metric's name in `agent.metrics`, or HELM's name for an imported metric that is not ours.
         display_name: name shown to people.
         helm_name: HELM's name for it in this benchmark.
-        low, high: limits of its range; for a jury's metric, those of the jury's scale.
+        low, high: limits of its range; for a jury's metric, the ends of the jury's scale.
         binary: whether its scores can only be 0 or 1.
-        scoring: the rules by which it was computed; None for those of the run.
+        scoring: the rules by which it was computed; None for the run's own rules.
         whole_run: whether only the run as a whole has a value.
         options: its settings in this benchmark; for an encoder, these identify the encoder's files.
         jury: the jury that grades the metric; None for other metrics, and in runs before juries were stored.
@@ -124,8 +125,8 @@ class RunDetails(StoredRecord):
     """A run's settings for asking and scoring, with digests and findings.
 
     Attributes:
-        display_name, category, subcategory: the benchmark's, shown to people.
-        access: the benchmark's access level; "unknown" for an imported run whose benchmark is not defined here.
+        display_name, category, subcategory: taken from the benchmark, and shown to people.
+        access: the benchmark's access level; "unknown" for an imported run whose benchmark is not defined at this site.
         benchmark_digest: SHA-256 of the definition; empty for imported runs.
         lineage: the dataset that the units come from. Lacking in early runs.
         unit: noun for a unit, such as "patient". Lacking in early runs.

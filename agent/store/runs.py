@@ -1,4 +1,4 @@
-"""Stored runs, which begin and end in steps that are safe to repeat."""
+"""Stored runs. Each step that begins or ends a run is safe to repeat."""
 
 import fcntl
 import os
@@ -91,7 +91,7 @@ class Runs:
         return row is not None and row[0] == plan_digest
 
     def share_a_request(self, run_ids: Sequence[str]) -> bool:
-        """Return whether two of the runs sent the same request, byte for byte."""
+        """Return whether any two of the runs sent the same request, byte for byte."""
         marks = ", ".join("?" for _ in run_ids)
         row = self._connection.execute(
             f"SELECT 1 FROM run_instances WHERE run_id IN ({marks}) "  # noqa: S608 (marks are placeholders)

@@ -8,7 +8,7 @@ from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import Judgement, RunScore, UnitScore
 from agent.vocabulary import Reason, Unscored
 
-_DRAFT = "~"  # suffix of a run's id that marks draft scores, which will replace the run's scores
+_DRAFT = "~"  # suffix of a run's id under which draft scores are stored until they replace the run's scores
 
 FiledScore = tuple[int, str, float | Unscored]  # (position, metric, value)
 FiledLabel = tuple[int, str, Unscored | None]  # (position, whole-run metric, why it does not count)
@@ -136,7 +136,7 @@ class Scores:
         labels: Iterable[FiledLabel] = (),
         seats: Iterable[FiledSeat] = (),
     ) -> None:
-        """Store new scores of the run and grades of its jury's seats as drafts, without changing the present ones."""
+        """Store new scores of the run and grades of its jury's seats as drafts, without changing the current ones."""
         with self._database.transaction():
             self.write(run_id + _DRAFT, scores, labels)
             self._juries.write_seats(run_id + _DRAFT, seats)

@@ -36,7 +36,7 @@ class Store:
         calibrations: samples that clinicians grade.
         reviews: samples of texts whose redaction a person reviews.
         releases: named releases of this site, and imported leaderboards.
-        findings: detections of redaction, by text and rules.
+        findings: detections from redaction, by text and rules.
         audit: the chained log of events.
     """
 
@@ -74,7 +74,7 @@ class Store:
     def purge(self, older_than_days: int, now: float | None = None) -> int:
         """Delete texts that no run has used for `older_than_days` times 24 hours; scores stay.
 
-        0 deletes every stored text.
+        If `older_than_days` is 0, every stored text is deleted.
 
         Returns:
             The number of texts deleted.

@@ -52,7 +52,7 @@ class UnitScore:
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """The value of a whole-run metric, over `n` instances and `units` units. Without variation there is no interval.
+    """The value of a whole-run metric over `n` instances and `units` units. The interval is None if nothing varies.
 
     `floor` is its value if answers that could not be scored count as wrong.
     """
@@ -68,7 +68,10 @@ class RunScore:
 
 @dataclass(frozen=True, slots=True)
 class StoredInstance:
-    """All stored data of one instance of a run. Texts are None after a purge or before an answer."""
+    """All stored data of one instance of a run.
+
+    `instance` and `response` are None once purged; `response` is also None until the model has answered.
+    """
 
     position: int
     instance_key: bytes
@@ -84,7 +87,7 @@ class Judgement:
 
     Attributes:
         replies: the first reply, and the reply to a request for a correction if one was sent.
-        marker: the mark that the judge was asked to put around its verdict; empty if none.
+        marker: the marker that the judge was asked to put into its verdict; empty if none.
         shown: the redacted texts of the instance that an external judge was shown; None if the judge saw the originals.
     """
 
@@ -118,7 +121,7 @@ class Usage:
     """The cost of a run's answers; an answer shared by several instances counts once.
 
     Attributes:
-        answers: number of responses behind the run's scores, including those from earlier runs.
+        answers: number of responses behind the run's scores, including responses reused from earlier runs.
         prompt_tokens, completion_tokens: tokens as counted by the server.
         uncounted: number of answers without both token counts from the server.
         attempts: number of requests sent for these answers, including retries.

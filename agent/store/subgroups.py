@@ -1,10 +1,10 @@
-"""The subgroups of a run's instances, in one sealed record per run, so that summaries open no patient's record."""
+"""The subgroups of a run's instances, in one sealed record per run, so that summaries decrypt no patient's record."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-_NONE = -1  # the number of an instance without a value
+_NONE = -1  # stands for a missing value
 
 
 @dataclass(slots=True)
@@ -15,7 +15,7 @@ class _Attribute:
     numbers: list[int] = field(default_factory=list)
 
     def fill_up(self, instances: int) -> None:
-        """Fill up to `count` instances with no value."""
+        """Add instances without a value until the attribute covers this number of instances."""
         self.numbers += [_NONE] * (instances - len(self.numbers))
 
     def add(self, value: str) -> None:

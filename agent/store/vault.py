@@ -32,7 +32,7 @@ class Vault:
         """Decrypt a value returned by `seal`.
 
         Raises:
-            StoreError: the key or context is a different one, or the bytes are damaged.
+            StoreError: the key or context differs from the one used to seal the value, or the bytes are damaged.
         """
         try:
             return self._cipher.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)

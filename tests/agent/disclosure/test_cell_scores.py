@@ -70,7 +70,7 @@ def test_a_scorecard_that_calls_a_private_benchmark_public_gets_nothing() -> Non
 
 def test_a_scorecard_that_calls_a_binary_metric_continuous_gets_nothing() -> None:
     lying = replace(CARD, cells=tuple(replace(cell, binary=False) for cell in CARD.cells))
-    with pytest.raises(DisclosureError, match="range or kind"):
+    with pytest.raises(DisclosureError, match="its range, or whether it is binary"):
         gate_says([finding("ward", "exact_match", right(3, 200))], card=lying)
 
 

@@ -350,7 +350,7 @@ def test_scores_of_another_version_are_not_signed_as_this_ones(store: Store) -> 
 )
 def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacking: str) -> None:
     fill(store, ALL, patients(60), lacking=lacking)
-    with pytest.raises(DisclosureError, match="that did not record units and settings") as caught:
+    with pytest.raises(DisclosureError, match="which did not record units and settings") as caught:
         found(store)
     assert "Repeat the same `intramural run`" in caught.value.advice
 
