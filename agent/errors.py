@@ -20,7 +20,7 @@ class AgentError(Exception):
     """Base class of the agent's errors.
 
     Args:
-        message: what is wrong and where (file, row, key), without any text of a case.
+        message: what is wrong and where (file, row, key), without any text from a record.
         advice: what the reader should do; defaults to the class's advice.
     """
 

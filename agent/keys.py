@@ -3,7 +3,8 @@
 `data.key` (32 random bytes in hexadecimal) encrypts the store. `seal.key` (in the same format) seals the records that
 must not be rewritten: the release ledger and the audit log. `agent.key` (Ed25519, PEM) signs statements that passed the
 disclosure gate. All three are stored in the site's `keys/` folder, mode 0700. A steward's key is made and kept
-elsewhere by another person. Every fault of a key raises `StoreError`, which names its role but never its contents.
+elsewhere by another person. Every problem with a key raises `StoreError`, which names the key's role but never quotes
+its contents.
 """
 
 import base64
@@ -47,7 +48,7 @@ def create_keys_directory(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"the folder for keys cannot be made ({error.strerror})") from error
+        raise StoreError(f"the folder for keys cannot be created ({error.strerror})") from error
     _check_directory(directory, "keys")
 
 
@@ -93,7 +94,8 @@ def read_seal_key(path: Path) -> bytes:
 def derive_key(secret_key: bytes, purpose: str) -> bytes:
     """Derive the 32-byte key for one `purpose` from the data key or the seal key, so that no two uses share a key.
 
-    HMAC-SHA256 under a uniformly random key: one expansion step of HKDF (RFC 5869, section 2.3).
+    The derivation is HMAC-SHA256 under a uniformly random key, which is one expansion step of HKDF (RFC 5869, section
+    2.3).
     """
     return hmac.digest(secret_key, b"intramural/" + purpose.encode() + b"\x01", "sha256")
 
@@ -188,7 +190,7 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
             "Keep the existing key, or choose another path. Delete it only if nothing depends on it any more.",
         ) from error
     except OSError as error:
-        raise StoreError(f"the {role} key cannot be made ({error.strerror})") from error
+        raise StoreError(f"the {role} key cannot be created ({error.strerror})") from error
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(file.fileno(), 0o600)
@@ -233,7 +235,7 @@ def _check_file(state: os.stat_result, role: KeyRole) -> None:
     mode = stat.S_IMODE(state.st_mode)
     if mode & 0o077:
         raise StoreError(
-            f"the {role} key may be read by others (mode {mode:04o}, expected 0600)",
+            f"the {role} key can be read by others (mode {mode:04o}, expected 0600)",
             "Treat the key as known to others: find out who could read it, and replace it if anyone did. "
             "Otherwise, run chmod 600 on it.",
         )
@@ -251,7 +253,7 @@ def _check_directory(directory: Path, whose: str) -> None:
             f"the folder of the {whose} key cannot be read ({error.strerror})"
         ) from error
     if not stat.S_ISDIR(state.st_mode):
-        raise StoreError(f"the path of the folder of the {whose} key is not a folder")
+        raise StoreError(f"the path for the folder of the {whose} key is not a folder")
     if state.st_uid != os.geteuid():
         raise StoreError(
             f"the folder of the {whose} key belongs to another user",
@@ -281,7 +283,7 @@ def _missing_advice(role: KeyRole) -> str:
         case KeyRole.STEWARD:
             return "Give the path of the steward's key, or make one with `intramural steward-key --out FILE`."
         case KeyRole.DATA:
-            return "Restore it from a backup: without it no stored text can be read again."
+            return "Restore it from a backup. Without it, no stored text can be read again."
         case KeyRole.SEAL:
             return "Restore it from a backup; if there is none, create a new site with `intramural init`."
         case KeyRole.AGENT:

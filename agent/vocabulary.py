@@ -15,7 +15,7 @@ ParserKind = Literal["option_letter", "text", "json", "pattern"]
 
 
 class Reason(StrEnum):
-    """The reason why an instance has no score, or a request no response. A closed list, so that it can be counted."""
+    """The reason why an instance has no score, or a request no response. Reasons are counted, so the list is closed."""
 
     EMPTY = "empty"  # the server returned no text
     UNPARSED = "unparsed"  # the answer contains nothing that the benchmark's parser accepts
@@ -96,13 +96,14 @@ class Instance:
     """One item of a benchmark, ready to be asked and scored.
 
     Attributes:
-        id: unique within the benchmark; the dataset's own id, else its row number as text.
-        unit: the patient or document it belongs to, for clustered errors and disclosure.
+        id: unique within the benchmark; the dataset's own id or, if it has none, the row number as text.
+        unit: the patient or document that the instance belongs to, which intervals and disclosure rules count.
         messages: the rendered prompt.
         references: in dataset order. For multiple choice, reference i is option letter "ABC..."[i].
         multiple_choice: whether the answer is one of the option letters.
-        extra: further columns that metrics need (for example MedCalc's limits and category).
-        subgroups: for cells of subgroups: name of the attribute (sex, age group, ...) -> this instance's value.
+        extra: additional columns that metrics need (for example MedCalc's limits and category).
+        subgroups: this instance's value of each attribute by which subgroups are reported (sex, age group, ...), by
+            attribute.
         shortenable: the part that may be cut from an over-long prompt; None if there is none.
         identifiers: identifiers of the record's people, as stated in the dataset; redaction searches for them in every
             text.
@@ -126,7 +127,7 @@ class AnswerParser:
     Attributes:
         kind: "json" and "pattern" extract a part; "option_letter" and "text" pass the whole answer to the metrics.
         field: for "json", the field whose value is the answer, for example "answer".
-        pattern: for "pattern", the regular expression; group 1, else the whole match, is the answer.
+        pattern: for "pattern", the regular expression; the answer is group 1 or, without groups, the whole match.
     """
 
     kind: ParserKind

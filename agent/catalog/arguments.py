@@ -23,7 +23,7 @@ class Argument:
     """An argument that a run entry may pass.
 
     Attributes:
-        values: the allowed values; any text is allowed if empty.
+        values: the allowed values; if empty, any text is allowed.
         default: the value if the entry does not pass the argument, or None if there is no default.
         required: whether an entry must pass the argument.
         column: a column that must equal the value for a row to be read; an empty value selects all rows. If None, the

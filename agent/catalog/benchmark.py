@@ -62,10 +62,10 @@ class Benchmark:
         messages_column: the column with the chat so far as a JSON list, or None.
         few_shot: the solved examples before the question, or None.
         shorten: the column that may be shortened if a prompt is too long, or None.
-        parser: the way to read an answer; "json" uses `answer_field` and "pattern" uses `answer_pattern`.
+        parser: how an answer is read; "json" uses `answer_field` and "pattern" uses `answer_pattern`.
         max_tokens: the maximum length of an answer, in tokens.
         reasoning_max_tokens: the maximum length of reasoning and answer together, in tokens.
-        helm_max_tokens: MedHELM's limit, for information.
+        helm_max_tokens: MedHELM's maximum length of an answer in tokens, which is displayed but not applied.
         metrics: the metrics, starting with the main one.
         scoring: the default scoring of runs.
         unit: a word for the unit of analysis (patient, note, article, question, ...).
@@ -352,7 +352,9 @@ class _Definition:
             section.skip("system_prompt_file")
             return prompt
         if prompt:
-            section.note("system_prompt", "give either `system_prompt` or `system_prompt_file`")
+            section.note(
+                "system_prompt", "give either `system_prompt` or `system_prompt_file`, not both"
+            )
         template, _ = self._files.read_text(section, "system_prompt_file")
         return template.strip()
 
@@ -362,7 +364,7 @@ class _Definition:
         data_section = section.map("data")
         if data_section is not None:
             if section.skip("dataset_file"):
-                section.note("dataset_file", "give either `dataset_file` or `data`")
+                section.note("dataset_file", "give either `dataset_file` or `data`, not both")
             if section.skip("loader"):
                 section.note("loader", "belongs in `data`")
             return read_data_section(data_section), None

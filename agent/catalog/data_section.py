@@ -114,7 +114,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True)
 class DataSection:
-    """The values of the map; see `Benchmark` for their meaning."""
+    """The values in the `data` map; `Benchmark` explains them."""
 
     loader: str = "csv"
     files: tuple[DataFile, ...] = ()

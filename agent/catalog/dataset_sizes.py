@@ -8,7 +8,7 @@ from agent.errors import BenchmarkError
 from agent.io.packaged import shipped
 from agent.io.yaml_map import read_yaml
 
-_MAX_UNITS = 1_000_000  # the upper end of a scorecard's scale of group sizes
+_MAX_UNITS = 1_000_000  # the largest group size on a scorecard's scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class DatasetSize:
 def published_units(benchmark: Benchmark) -> int:
     """Return the maximum number of distinct units in the public or gated dataset of a benchmark, or 0 if unknown.
 
-    If `sizes.yaml` has no entry for the dataset, this is its number of instances, since an instance belongs to exactly
-    one unit.
+    If `sizes.yaml` has no entry for the dataset, the number of its instances is returned, because each instance belongs
+    to exactly one unit.
     """
     if benchmark.access == "private":
         return 0

@@ -16,7 +16,7 @@ _LEFT_OUT = "none"
 
 
 def read_deployment_map(path: Path) -> dict[str, str]:
-    """Read a YAML map from the deployments that run entries name to those of this site, in file order.
+    """Read a YAML file that maps the deployments named in run entries to deployments of this site, in file order.
 
     A `*` on the left matches any text, and a `*` on the right is replaced by the matched text. With `none` on the
     right, the entries are skipped.
@@ -109,7 +109,7 @@ def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Dep
     """Check that every deployment, or model if an entry names no deployment, can be used at this site.
 
     Raises:
-        ConfigError: some cannot be used; each is listed with the number of entries that name it.
+        ConfigError: some deployments cannot be used; each is listed with the number of entries that name it.
     """
     served = set()
     for deployment in deployments.values():

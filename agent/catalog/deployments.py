@@ -103,7 +103,7 @@ class Deployment:
 
 
 def read_deployments(path: Path) -> dict[str, Deployment]:
-    """Read the deployments in `model_deployments.yaml`, by name. Paths in it are relative to its folder.
+    """Read the deployments in `model_deployments.yaml`, by name. Paths in the file are relative to the file's folder.
 
     Raises:
         ConfigError: the file has problems, such as an API key; all are listed with deployment and key.
@@ -136,7 +136,10 @@ def make_server_deployment(server_url: str, model: str) -> Deployment:
     if problem:
         raise ConfigError(f"--server: {problem}")
     if not model:
-        raise ConfigError("--server needs a model", "Add the server's name of the model: model=...")
+        raise ConfigError(
+            "--server needs a model",
+            "Add the name under which the server serves the model: model=...",
+        )
     base_url = server_url.rstrip("/")
     name = f"server-{hashlib.sha256(_normalise_address(base_url).encode()).hexdigest()[:8]}"
     return Deployment(name=name, model_name=model, base_url=base_url, served_model=model)
@@ -150,7 +153,7 @@ def _normalise_address(base_url: str) -> str:
 
 
 def find_deployment(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deployment:
-    """Return the deployment that an entry names, or else the first of its model that is not deprecated.
+    """Return the deployment that an entry names, or if it names none, the first for its model that is not deprecated.
 
     Raises:
         ConfigError: there is no such deployment, it serves another model, or it cannot be used.
@@ -326,7 +329,7 @@ def _find_address_problem(url: str) -> str | None:
         parts = urlsplit(url)
         _ = parts.port  # raises ValueError if the port is not a number or is out of range
     except ValueError:
-        return "not a web address"
+        return "expected a web address, such as http://127.0.0.1:8000/v1"
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return "expected an address that begins with http:// or https:// and has a host"
     if parts.username or parts.password or parts.query or parts.fragment:

@@ -20,7 +20,7 @@ class Jury:
 
 
 def read_jury(path: Path) -> Jury:
-    """Read MedHELM's judges.yaml: `judges` with `name`, `model` and `model_deployment`, and our key `quorum`.
+    """Read MedHELM's judges.yaml: `judges` with `name`, `model` and `model_deployment`, and our own key `quorum`.
 
     Judges may also have the keys used in definitions, `name` (the deployment) and `model_name`. Two judges with the
     same deployment are two seats.
@@ -45,7 +45,7 @@ def read_jury(path: Path) -> Jury:
 
 
 def read_judges(section: YamlMap) -> tuple[Judge, ...]:
-    """Read the optional key `judges` in either form."""
+    """Read the optional key `judges`, with MedHELM's keys or with those used in definitions."""
     judges: list[Judge] = []
     for inner in section.maps("judges"):
         if inner.has("model_deployment"):
@@ -54,7 +54,8 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
             )
         elif inner.has("model"):
             inner.note(
-                "model_deployment", "is required with `model`: the name in model_deployments.yaml"
+                "model_deployment",
+                "is required with `model`: the deployment's name in model_deployments.yaml",
             )
             inner.skip("model")
             inner.skip("name")
@@ -62,7 +63,7 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
             judges.append(Judge(inner.name("name"), inner.name("model_name")))
         inner.finish()
     if len(judges) > _MAX_SEATS:
-        section.note("judges", f"{len(judges)} judges; expected at most {_MAX_SEATS}")
+        section.note("judges", f"lists {len(judges)} judges; expected at most {_MAX_SEATS}")
     names = [judge.name for judge in judges if judge.name]
     for name in sorted({name for name in names if names.count(name) > 1}):
         section.note("judges", f"the name {name!r} is given twice; names must be unique")

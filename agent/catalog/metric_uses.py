@@ -57,7 +57,9 @@ def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> Metr
     gold_shown = section.flag("gold_shown", True)
     if section.has("prompt_file"):
         if criteria:
-            section.note("criteria", "give either `criteria` or a `prompt_file` that lists them")
+            section.note(
+                "criteria", "give either `criteria` or a `prompt_file` that lists them, not both"
+            )
         prompt, path = files.read_text(section, "prompt_file")
         if path is not None and prompt.strip():
             fields = _read_rubric(section, prompt, path, gold_shown)

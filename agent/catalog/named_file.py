@@ -40,7 +40,9 @@ def find_named_file(name: str, folder: Path, *, absolute: bool = False) -> Path:
         root = _choose_root(path, folder).resolve()
         resolved = (root / path).resolve()
         if not resolved.is_relative_to(root):
-            raise BenchmarkError("is a link out of its folder; replace it with a copy of the file")
+            raise BenchmarkError(
+                "is a link that leads out of its folder; replace it with a copy of the file"
+            )
         refuse_keys_folder(resolved, root)
     if resolved.exists() and not resolved.is_file():
         raise BenchmarkError(f"{name!r} is not a regular file")

@@ -34,7 +34,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class FewShot:
-    """Solved examples before the question: the first `count` rows of a file, or with `value` in `column`.
+    """Solved examples before the question: the first `count` rows of a file, or of the rows with `value` in `column`.
 
     Rows that can be examples are never asked as questions.
     """
@@ -57,7 +57,8 @@ class Shorten:
 class AnswerRule:
     """The rule for reading an answer.
 
-    The parser `json` reads `field` of the last JSON object, and `pattern` the match of a regular expression.
+    The parser `json` reads `field` in the last JSON object, and the parser `pattern` reads the match of a regular
+    expression.
     """
 
     parser: Parser
@@ -145,7 +146,8 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
     # The parsers `json` and `pattern` work both with and without choices.
     if parser in ("option_letter", "text") and parser != default:
         section.note(
-            "parser", "option_letter needs `choices`, and text can only be used without them"
+            "parser",
+            "option_letter needs `choices`, and the parser text can only be used without them",
         )
     _note_wrong_parser(section, "answer_field", parser, needed="json")
     _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")

@@ -64,14 +64,14 @@ _UNSUPPORTED = {
     "process_output": "Set a parser in the benchmark's definition.",
 }
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
-# HELM's names of stop sequences.
+# HELM's names for stop sequences.
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}
 _MAX_DESCRIPTION = 2000  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The changes by a run entry's expanders; None or empty keeps the value of the benchmark or command line."""
+    """The changes that a run entry's expanders make; None or empty keeps the value of the benchmark or command line."""
 
     max_eval_instances: int | None = None
     num_output_tokens: int | None = None
@@ -221,7 +221,7 @@ def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
 
 
 def format_counts(counts: Counter[str]) -> str:
-    """Format names with their numbers of entries as lines of an error message."""
+    """Format names and their numbers of entries as lines for an error message."""
     lines = []
     for name, count in counts.items():
         noun = "entry" if count == 1 else "entries"

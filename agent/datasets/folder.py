@@ -15,7 +15,7 @@ from agent.errors import BenchmarkError, ConfigError
 from agent.io.atomic_files import open_plain
 
 _FIELD = re.compile(r"\{(\w+)\}")
-# Excludes separators and patterns, so that an argument in a file name cannot lead out of the folder.
+# Excludes path separators and wildcards, so that an argument in a file name cannot lead out of the folder.
 _SAFE_VALUE = re.compile(r"\w[\w .,+=-]*")
 
 
@@ -41,9 +41,9 @@ class FolderEntry:
     by_argument: bool
 
     def find_version(self) -> Version | None:
-        """Return the known version with these bytes, or None.
+        """Return the known version that has the same content as the entry's files, or None.
 
-        If the file name depends on arguments, a version that has a name must also have this name.
+        If the file name depends on arguments, a version that states a file name must state that of the entry.
         """
         digests = {name: file.sha256 for name, file in self.present.items()}
         digest = join_digests(digests) if "*" in self.file.name else next(iter(digests.values()))
@@ -57,7 +57,7 @@ class FolderEntry:
 def find_entries(
     folder: Path, files: Sequence[DataFile], arguments: Mapping[str, str]
 ) -> list[FolderEntry]:
-    """Find each entry's files under its own name, or else under the name of another of its versions.
+    """Find each entry's files under its own name or, if there are none, under the name of another known version.
 
     Raises:
         BenchmarkError: a file is a link out of the folder, or is inside a folder named `keys`.
@@ -85,8 +85,8 @@ def _possible_names(file: DataFile) -> list[str]:
     names = [file.name]
     fields = _FIELD.findall(file.name)
     for version in file.versions:
-        # A version name with fewer placeholders is for one value of an argument, so it is not an
-        # alternative name of the entry.
+        # A version name with fewer placeholders applies to a single value of an argument, so it is not an alternative
+        # name for the entry.
         if version.name and _FIELD.findall(version.name) == fields:
             names.append(version.name)
     return names
@@ -157,7 +157,7 @@ def check_inside(folder: Path, path: Path) -> Path:
 
 
 def _find_first(folder: Path, names: Sequence[str]) -> dict[str, Path]:
-    """Return the files that match the first name with any match."""
+    """Return the files that match the first of these names for which there is any file."""
     for name in names:
         paths = _find_matching(folder, name)
         if paths:

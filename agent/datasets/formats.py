@@ -1,7 +1,7 @@
 """The file formats that a benchmark can name as its `loader`.
 
 To add a format, add an entry here and its name to `agent.catalog.data_section.LOADERS`. If the file extension
-identifies the format, also add it to `BY_ENDING` in that module. `agent.datasets.readers.files` handles a further
+identifies the format, also add it to `BY_ENDING` in that module. `agent.datasets.readers.files` handles an additional
 `.gz` extension.
 """
 

@@ -82,7 +82,7 @@ class FrozenVersion:
     Attributes:
         folder: the folder of the copy.
         number: the copy's number, counted from 1 for each benchmark.
-        benchmark, definition: the benchmark's id, and the digest of the definition that reads the copy.
+        benchmark, definition: the benchmark's id, and the digest of the definition with which the copy is read.
         data: the digest of all files together.
         files: the SHA-256 of each file, by name.
         examples: the name and SHA-256 of the file of solved examples; empty if there is none.
@@ -146,7 +146,7 @@ def find_sources(benchmark: Benchmark, site_data: Path) -> Sources:
     choices = required_choices(benchmark)
     if not choices:
         raise ConfigError(
-            f"{benchmark.id}: a required argument can have any value, so its data files cannot be listed",
+            f"{benchmark.id}: a required argument can have any value, so the benchmark's data files cannot be listed",
             "List the argument's values in the benchmark's definition.",
         )
     files: dict[str, HashedFile] = {}
@@ -261,7 +261,7 @@ def has_files_for(
 ) -> bool:
     """Return whether a copy has the files that a run entry reads.
 
-    For an optional argument, only the files of its default value are frozen.
+    For an optional argument, only the files for its default value are frozen.
     """
     if version.benchmark != benchmark.id or version.definition != benchmark.digest:
         return False
@@ -276,7 +276,7 @@ def has_files_for(
 def locate_frozen(
     benchmark: Benchmark, version: FrozenVersion, arguments: Mapping[str, str]
 ) -> Dataset:
-    """Check the digests of the files of a copy that a run reads, and return them as a dataset.
+    """Check the digests of the frozen files that a run reads, and return the files as a dataset.
 
     Raises:
         BenchmarkError: a file was changed, added or removed since the data was frozen.

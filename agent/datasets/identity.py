@@ -1,4 +1,4 @@
-"""The patient and id of each row, for files whose column names vary and often include no patient."""
+"""Find the patient and id of each row in files whose column names vary and which often have no patient column."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -14,11 +14,12 @@ _ID_COLUMNS = "row_id, id"  # not `note_id`: one note may be asked several quest
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Adds to every row the columns `unit` (the patient, or else the row) and `row_id`, for use in definitions.
+    """Adds to every row the columns `unit` (the patient or, if unknown, the row) and `row_id`, for use in definitions.
 
     Attributes:
         patient: the column that identifies the patient; if None, each row is its own unit.
-        pattern: matches the patient in that cell, as its first group if it has groups.
+        pattern: matches the patient's identifier within that column's cells; if it has groups, the first group is the
+            identifier.
         row: the column with the row's id; if None, the row number is used.
         prefix: a prefix for row numbers, because each file of a benchmark numbers its rows from 1.
     """
@@ -34,8 +35,8 @@ class Identity:
     ) -> "Identity":
         """Choose the first columns of the options `patient_columns` and `id_columns` that the file has.
 
-        The option `patient_pattern` matches the patient within the cell (by default, the whole cell).
-        `group` distinguishes the rows of several files without ids.
+        The option `patient_pattern` matches the patient's identifier within the cell (by default, the whole cell).
+        `group` becomes a prefix of row numbers, so that rows from several files without ids have different ids.
         """
         return cls(
             patient=_find_first(options.get("patient_columns", _PATIENT_COLUMNS), columns),

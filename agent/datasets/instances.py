@@ -50,11 +50,12 @@ class InstanceMaker:
         arguments: the benchmark's arguments in the run entry; each also serves as a column of every table.
         instructions: the value of HELM's `instructions` run expander.
         examples: solved examples to show before the question.
-        fault_of: returns a further problem of an instance, or "" if there is none.
+        fault_of: an additional check; returns the problem that it finds in an instance, or "" if there is none.
 
     Attributes:
         named: the columns that the definition names, whether or not a table has them.
-        filtered: describes in messages the rows that the arguments select; empty if they select all.
+        filtered: text for messages that describes which rows the arguments select, such as " with split=test"; empty if
+            they select all.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class InstanceMaker:
 
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:
         """Yield the question, a space and the right answer of every row that can be a solved example."""
-        # Examples have no system prompt, no earlier messages and no shortened column.
+        # Examples have no system prompt and no earlier messages, and none of their columns is shortened.
         question_only = replace(
             self._benchmark, system_template="", messages_column=None, shorten=None
         )
@@ -228,7 +229,10 @@ class InstanceMaker:
         return tuple(columns)
 
     def _list_expected(self, gold: Gold | None) -> tuple[str, ...]:
-        """Return the columns that the definition expects in a table; those in the prompt may be misspelt."""
+        """Return the columns that the definition expects in a table.
+
+        Names taken from the prompt may be misspelt, so a table may lack them.
+        """
         names = (
             *list_fields(self._benchmark, self._instructions),
             *self._selected,
@@ -294,8 +298,8 @@ class InstanceMaker:
         if prompt is None:
             problems.add(
                 row.where,
-                f"the column {benchmark.messages_column!r} is not a JSON list of messages with a role (user, assistant "
-                "or, in the first message only, system) and a content, the last of them from the user",
+                f"the column {benchmark.messages_column!r} is not a JSON list of messages, each with a role (user, "
+                "assistant or, in the first message only, system) and a content; the last one must be from the user",
             )
             return None
         messages, shortenable = prompt

@@ -27,7 +27,7 @@ def load_instances(
     arguments: Mapping[str, str] | None = None,
     examples: int | None = None,
 ) -> list[Instance]:
-    """Return all instances of `iter_instances` as a list."""
+    """Return all instances that `iter_instances` yields, as a list."""
     return list(
         iter_instances(
             benchmark, dataset, instructions=instructions, arguments=arguments, examples=examples
@@ -54,7 +54,8 @@ def iter_instances(
         instructions: HELM's `instructions` run expander: "none" omits the instructions, "expert" adds an expert role.
         arguments: the run entry's arguments that differ from those of `dataset`.
         examples: the number of solved examples before the question; by default the benchmark's own.
-        fault_of: returns a further problem of an instance, listed with its row, or "" if there is none.
+        fault_of: an additional check; returns the problem that it finds in an instance, which is listed with the row,
+            or "" if there is none.
 
     Raises:
         BenchmarkError: the files have problems, all of which are listed by row and column without any cell text,

@@ -148,14 +148,14 @@ def _describe_entries(
     if unknown:
         problems.append(_describe_unknown(benchmark, unknown, len(versions)))
     if len(labels) > 1:
-        problems.append(f"files of several versions: {', '.join(labels)}")
+        problems.append(f"the files belong to several versions: {', '.join(labels)}")
     notes = dict.fromkeys(version.note for version in known_versions if version.note)
     return _build_dataset(
         benchmark,
         files,
         arguments,
         known="unknown" if problems else "official",
-        problems=(*problems, *notes),  # notes of the publisher do not make a version unknown
+        problems=(*problems, *notes),  # a known version may have a note
         expected_instances=_count_expected(benchmark, versions, arguments),
         versions=labels,
     )
@@ -235,9 +235,9 @@ def _count_expected(
 ) -> int | None:
     """Return the number of instances in the known versions, or None if an argument may change it.
 
-    A version's `rows` counts the rows for the default arguments. Arguments that name files are part of the version,
-    and those in tokens only shorten prompts. Any other argument with a non-default value may select other rows or
-    other parts of them.
+    A version's `rows` counts the rows for the default arguments. Arguments that name files are part of the version, and
+    those in tokens only shorten prompts. Any other argument with a non-default value may select other rows, or other
+    parts of the rows.
     """
     for name, argument in benchmark.arguments.items():
         if argument.kind != "text" or benchmark.names_files_by(name):

@@ -51,7 +51,7 @@ def find_right_answer(references: Sequence[Reference], *, multiple_choice: bool)
 def _read_options(cells: Mapping[str, str], choices: Choices) -> tuple[str, ...]:
     if choices.texts:
         return choices.texts
-    # Only optional columns can be empty here: other empty cells have already been reported.
+    # Only optional columns can be empty here, because other empty cells have already been reported.
     texts = [cells.get(column, "").strip() for column in choices.columns]
     return tuple(text for text in texts if text)
 

@@ -16,7 +16,7 @@ _NAME_BYTES = 8  # random bytes in a temporary file's name
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write `content` to a temporary file, sync it to disk and rename it to `path`; `mode` is as for `os.open`.
+    """Write `content` to a temporary file, sync it to disk and rename it to `path`; `mode` is that of `os.open`.
 
     Raises:
         StoreError: the file cannot be written; `path` is unchanged.
@@ -27,7 +27,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
 
 @contextmanager
 def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWriter]:
-    """Return a context with a temporary file that is renamed to `path` on success, and deleted otherwise.
+    """Yield a temporary file that is renamed to `path` if the `with` block succeeds, and deleted if it fails.
 
     Temporary files that killed commands left next to `path` are removed first.
 
@@ -42,7 +42,7 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-                temporary.replace(path)  # before it is closed, which releases its lock
+                temporary.replace(path)  # before the file is closed, which releases its lock
         except BaseException:
             with suppress(OSError):
                 temporary.unlink()
@@ -50,7 +50,7 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
         sync_directory(path.parent)
     except OSError as error:
         raise StoreError(
-            f"a file of the folder {path.parent.name} cannot be written ({error.strerror})"
+            f"a file in the folder {path.parent.name} cannot be written ({error.strerror})"
         ) from error
 
 
@@ -120,7 +120,7 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def lock_folder(directory: Path) -> Iterator[None]:
-    """Return a context that locks `directory` for one command at a time; create it with mode 0700 if missing.
+    """Lock `directory` for one command during the `with` block; create it with mode 0700 if it is missing.
 
     Raises:
         BusyError: another command holds the lock.

@@ -1,4 +1,4 @@
-"""Checks on the folder of a model without loading it: complete files, no pickles, and a digest over the files."""
+"""Check a model's folder without loading the model: complete files, no pickles, and a digest over the files."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ def check_weights(folder: Path) -> None:
             if any(folder.glob("*.bin"))
             else ""
         )
-        raise ModelFolderError(f"it has no weights, model.safetensors{other}")
+        raise ModelFolderError(f"it has no file of weights, model.safetensors{other}")
     for path in files:
         try:
             is_whole = path.stat().st_size == _read_stated_size(path)
@@ -62,7 +62,7 @@ def _read_stated_size(path: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    """A file's name, size and modification time; while they are unchanged, its contents are assumed unchanged."""
+    """A file's name, size and modification time; if none of them changes, the contents are assumed unchanged."""
 
     name: str
     size: int

@@ -12,7 +12,8 @@ _TERMINAL = re.compile(
 FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-# In locales with semicolon-separated lists, such as German, each semicolon starts a new cell and each break a new row.
+# In locales with semicolon-separated lists, such as German, each semicolon starts a new cell and each line break a new
+# row.
 _WITHIN = r"""(?<=[;\t\r\n])(?=(?:[^\S\t\r\n]|")*[%s])"""
 
 

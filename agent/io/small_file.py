@@ -22,7 +22,7 @@ def read_bytes(path: Path, error: type[AgentError]) -> bytes:
             f"{path}: cannot be read ({getattr(why, 'strerror', None) or 'not a path'})"
         ) from None
     if len(data) > _MAX_BYTES:
-        raise error(f"{path}: larger than {_MAX_BYTES} bytes")
+        raise error(f"{path}: is larger than {_MAX_BYTES} bytes")
     return data
 
 

@@ -31,12 +31,12 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
     except yaml.MarkedYAMLError as why:
         raise error(f"{path}:{_describe_error(why)}") from None
     except (yaml.YAMLError, RecursionError):
-        raise error(f"{path}: not YAML") from None
+        raise error(f"{path}: is not YAML") from None
 
 
 def _describe_error(why: yaml.MarkedYAMLError) -> str:
     line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
-    problem = why.problem or "not YAML"
+    problem = why.problem or "is not YAML"
     hint = (
         "; in 'single quotes' a backslash has no special meaning"
         if "unknown escape" in problem
@@ -96,7 +96,7 @@ class _Builder:
 
     def _open_collection(self, event: Any) -> None:
         if len(self._open) == _MAX_DEPTH:
-            raise _make_error(f"nested more than {_MAX_DEPTH} deep", event)
+            raise _make_error(f"values are nested more than {_MAX_DEPTH} levels deep", event)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[object] = []
             self._add_value(items, event)

@@ -1,4 +1,4 @@
-"""Certificate authorities for outgoing TLS, from the settings or else the system, never from the environment."""
+"""Load certificate authorities for outgoing TLS from the settings or the system, never from the environment."""
 
 import os
 import ssl

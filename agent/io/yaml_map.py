@@ -1,4 +1,4 @@
-"""Reading of YAML written by people, with all problems and wrong keys reported at once."""
+"""Read YAML written by people, and report all problems and wrong keys at once."""
 
 from pathlib import Path
 from typing import overload
@@ -47,7 +47,7 @@ def _kind(value: object) -> str:
 class YamlMap:
     """A YAML map being read. Read each key of the format, then call `finish`, which reports all other keys.
 
-    A wrong value is added to `problems` and its default returned, so that all mistakes are found at once.
+    For a wrong value, a problem is recorded and the default is returned, so that all mistakes are found at once.
     """
 
     def __init__(self, value: dict[str, object], where: str, problems: list[str]) -> None:
@@ -86,7 +86,8 @@ class YamlMap:
         values = self.texts(key)
         if any(find_unseen(value) or len(value) > _MAX_NAME for value in values):
             self.note(
-                key, f"expected texts in one line of at most {_MAX_NAME} printable characters"
+                key,
+                f"expected a list of one-line texts with at most {_MAX_NAME} printable characters each",
             )
             return ()
         return values
@@ -96,7 +97,7 @@ class YamlMap:
         value = self._take(key)
         if value is None or (isinstance(value, str) and value in _NULLS):
             if default is None:
-                self.note(key, "is required and is missing or empty")
+                self.note(key, "is required, but is missing or empty")
             return default or ""
         if not isinstance(value, str):
             self.note(key, f"expected a text, not {_kind(value)}")
@@ -225,7 +226,8 @@ class YamlMap:
     def finish(self) -> None:
         """Report every key that was not read.
 
-        Keys that do not look like keys are only counted, because the file may be a file of records named by mistake.
+        Keys that do not have the usual form are only counted, because the user may have named a file of records by
+        mistake.
         """
         unknown = [key for key in self._value if key not in self._read_keys]
         like_keys = [key for key in unknown if LIKE_A_KEY.fullmatch(key)]
@@ -234,7 +236,8 @@ class YamlMap:
         odd_count = len(unknown) - len(like_keys)
         if odd_count:
             self.note(
-                "the whole map", f"{odd_count} keys do not look like keys; is this the wrong file?"
+                "the whole map",
+                f"{odd_count} keys are not of the form of a key (letters, digits, _, -); is this the wrong file?",
             )
 
     def _take(self, key: str) -> object:

@@ -14,10 +14,10 @@ class Point:
 
     Attributes:
         label: the model, with the arguments that distinguish several rows of the same model.
-        value: None if there is no score.
+        value: the mean of the scores; None if there is no score.
         low, high: the 95 % interval; None if there is none.
         least, most: the mean if every unscored instance were wrong, or right; None if that changes little.
-        said: the values as text, on the metric's own scale.
+        said: the mean and its interval as text, on the metric's own scale.
         baseline: whether the model is not a language model.
     """
 
@@ -33,7 +33,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One benchmark and metric. `ends` are the lowest and highest values as text."""
+    """One benchmark and metric. `ends` are the lowest and highest values of the metric's scale, as text."""
 
     title: str
     metric: str
@@ -86,7 +86,7 @@ def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
 
 
 def _name_rows(summaries: Sequence[RunSummary]) -> list[_Row]:
-    """Name the models of summaries, adding the deployment if a model has several."""
+    """Return a row for each summary, with the deployment in the model's name if the model has several deployments."""
     deployments: dict[str, set[str]] = {}
     for summary in summaries:
         deployments.setdefault(summary.run.model, set()).add(summary.run.deployment)

@@ -13,7 +13,7 @@ def build_differences_chart(comparison: ModelComparison, a: str, b: str) -> Char
     """Build one panel whose scale extends equally far to both sides, in shares of the metrics' ranges.
 
     The scale covers the interval of every benchmark with ten or more units. Wider intervals, and the bounds of unscored
-    instances, are cut off at its ends.
+    instances, are cut off at the ends of the scale.
     """
     reach = _find_reach(comparison)
     panel = Panel(

@@ -103,7 +103,7 @@ class _Colours:
 
 
 def _shade(value: float) -> _Colours:
-    """Return the colours of a cell. Lightness decreases evenly, and text stands out from it."""
+    """Return the colours of a cell. Higher values are evenly darker, and the text contrasts with the cell."""
     share = min(1.0, max(0.0, value))
     parts = [round(light + share * (dark - light)) for light, dark in zip(LIGHT, DARK, strict=True)]
     cell = "#" + "".join(f"{part:02x}" for part in parts)

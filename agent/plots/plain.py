@@ -4,7 +4,7 @@ from agent.plots.charts import Chart, Point
 
 STRIP = 41  # characters per scale
 LABEL = 36
-LEGEND = "o {what}, - its 95 % interval, . its range if all unscored answers were wrong or right; scales end to end."
+LEGEND = "o {what}, - its 95 % interval, . its range if all unscored answers were wrong or right; | ends of the scale."
 
 
 def draw_plain_plot(chart: Chart) -> str:

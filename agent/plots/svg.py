@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-# Readable in greyscale: colours and marks differ in lightness, never only in hue. Pages override them by class.
+# Readable in greyscale: colours and marks differ in lightness, never only in hue. Pages override the colours by class.
 PAPER, INK, QUIET, LINE, BAND, ACCENT = (
     "#ffffff",
     "#14202b",

@@ -6,7 +6,7 @@ DIR/judges.yaml               the site's jury, if it has one
 DIR/keys/                     data.key, seal.key, agent.key (0600)
 DIR/benchmarks/               the hospital's own benchmarks
 DIR/data/<benchmark id>/      dataset files of benchmarks
-DIR/data/.frozen/             copies of their registered versions
+DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
 DIR/submissions/              drafts, approved submissions, receipts
 """
@@ -95,7 +95,7 @@ class Site:
 
     @property
     def means(self) -> "Means":
-        """Resources for metrics that are computed later. Without a site, these are only the processors."""
+        """Resources for metrics that need more than the answer: an encoder (only in a site) and processors."""
         from agent.metrics.means import Means, processors
 
         if not (self.directory / "site.yaml").is_file():

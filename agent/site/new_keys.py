@@ -26,7 +26,7 @@ def load_new_agent_key(keys: Path) -> "Ed25519Signer":
 def adopt_new_agent_key(keys: Path, registry: "Registry", site: str) -> bool:
     """Replace the old key by the new one if the registry names it as the site's agent; return whether it was replaced.
 
-    Repeating the call after a crash ends in the same state. The file of the old key, which signs nothing any more, is
+    Repeating the call after a crash ends in the same state. The file of the old key, which is no longer used, is
     deleted.
 
     Raises:
@@ -62,7 +62,7 @@ def load_present_agent_key(keys: Path) -> "Ed25519Signer":
 
 
 def load_agent_keys(keys: Path) -> "list[Ed25519Signer]":
-    """Return the agent's keys in the folder, the current one first and then a new one. Raises StoreError."""
+    """Return the agent's keys in the folder, the current one first and then the new one, if any. Raises StoreError."""
     paths = [path for path in (keys / "agent.key", _new_key_path(keys)) if path.exists()]
     return [load_signer(path, KeyRole.AGENT) for path in paths]
 

@@ -43,8 +43,8 @@ class Settings(BaseModel):
     )
     outside_judge_hosts: tuple[str, ...] = Field(
         (),
-        description="Outside hosts of judges, if the redaction policy also allows them; they are sent redacted text "
-        "only.",
+        description="Hosts of judges outside the hospital, if the redaction policy also allows them; they are sent "
+        "redacted text only.",
     )
     bertscore_model: Path | None = Field(
         None,
@@ -61,7 +61,8 @@ class Settings(BaseModel):
     )
     connect_timeout_s: PositiveSeconds = Field(10.0, description="Seconds to open a connection.")
     first_attempt_timeout_s: PositiveSeconds = Field(
-        300.0, description="Seconds for a server's first reply, which may load a model."
+        300.0,
+        description="Seconds for a server's first reply, for which it may have to load a model.",
     )
     attempt_timeout_s: PositiveSeconds = Field(120.0, description="Seconds for one attempt.")
     total_timeout_s: PositiveSeconds = Field(
@@ -99,7 +100,8 @@ def read_settings(path: Path) -> Settings:
     except FileNotFoundError:
         raise ConfigError(
             f"{path.parent} is not a site directory: it has no site.yaml",
-            "Create a site with `intramural init DIR --site-name NAME`, or name one with --site or INTRAMURAL_SITE.",
+            "Create a site with `intramural init DIR --site-name NAME`, or name an existing one with --site or "
+            "INTRAMURAL_SITE.",
         ) from None
     except OSError as error:
         raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None

@@ -82,7 +82,7 @@ def test_a_link_planted_where_a_key_should_be_made_is_not_followed(
 def test_a_key_that_others_may_read_is_refused(keys: Path, mode: int) -> None:
     create_data_key(keys / "data.key")
     (keys / "data.key").chmod(mode)
-    with pytest.raises(StoreError, match=f"data key may be read by others .mode {mode:04o}"):
+    with pytest.raises(StoreError, match=f"data key can be read by others .mode {mode:04o}"):
         read_data_key(keys / "data.key")
 
 
@@ -100,7 +100,7 @@ def test_a_stewards_key_may_lie_in_any_folder_but_must_itself_be_narrow(tmp_path
     create_signing_key(tmp_path / "steward.key", KeyRole.STEWARD)
     load_signer(tmp_path / "steward.key", KeyRole.STEWARD)
     (tmp_path / "steward.key").chmod(0o644)
-    with pytest.raises(StoreError, match="steward key may be read by others"):
+    with pytest.raises(StoreError, match="steward key can be read by others"):
         load_signer(tmp_path / "steward.key", KeyRole.STEWARD)
 
 

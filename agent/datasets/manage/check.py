@@ -71,7 +71,7 @@ def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> Datase
 
 
 def _find_data_problems(definition: Path) -> list[str]:
-    """Return the problems of the prompt and data that can be found even though the definition is invalid."""
+    """Return the problems in the prompt and data that can be found although the definition is invalid."""
     try:
         tree = parse_yaml(read_bytes(definition, BenchmarkError), definition, BenchmarkError)
         if not isinstance(tree, dict) or not isinstance(tree.get("dataset_file"), str):

@@ -14,7 +14,7 @@ from agent.vocabulary import Instance
 
 _MAX_GOLD = 1000  # distinct right answers; if there are more, none are reported
 
-Choice = Mapping[str, str]  # values of the arguments that a run entry must give
+Choice = Mapping[str, str]  # a value for each argument that a run entry must give
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def examine(
             dataset = locate(choice)
             known.add(dataset.known)
             problems += dataset.problems
-            # A right answer that cannot be scored in a known version is the publisher's mistake, not the user's.
+            # If a right answer in a known version cannot be scored, the mistake is the publisher's, not the user's.
             fault_of = None if dataset.known == "official" else build_gold_check(benchmark)
             for instance in iter_instances(benchmark, dataset, arguments=choice, fault_of=fault_of):
                 tally.add(instance)

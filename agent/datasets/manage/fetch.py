@@ -148,7 +148,7 @@ class _Download:
             ) from None
 
     def _follow(self, client: "httpx.Client") -> None:
-        """Request the file, and follow redirects within its host."""
+        """Request the file, and follow redirects that stay on its host."""
         name = self.file.name
         deadline = time.monotonic() + self.settings.total_timeout_s
         url = self.file.url
@@ -172,7 +172,7 @@ class _Download:
         target = urlsplit(url)
         if (target.scheme, target.netloc) != (pinned.scheme, pinned.netloc):
             raise DeliveryError(
-                f"{self.file.name}: the server redirects to another host, which is never followed",
+                f"{self.file.name}: the server redirects to another host, and such redirects are never followed",
                 "Check whether a proxy or login page intercepts the request. Otherwise download the file yourself, "
                 "then run `intramural datasets add`.",
             )
@@ -217,7 +217,7 @@ def _check_address(file: DataFile) -> None:
     is_local = url.scheme == "http" and _is_loopback(url.hostname or "")
     if (url.scheme != "https" and not is_local) or not url.hostname or url.username or url.password:
         raise ConfigError(
-            f"{file.name}: files are only fetched over https, but the definition gives another address"
+            f"{file.name}: files are only fetched over https, but the address in the definition does not begin with https://"
         )
 
 

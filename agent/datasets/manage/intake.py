@@ -33,7 +33,12 @@ Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 @dataclass(frozen=True, slots=True)
 class CopiedFiles:
-    """The names in the source by the names of the copies, and the number of files that were not copied."""
+    """The outcome of copying a dataset's files.
+
+    Attributes:
+        source_names: the name of each file in the source, by the name of its copy.
+        left_out: the number of files that were not copied.
+    """
 
     source_names: Mapping[str, str]
     left_out: int
@@ -105,7 +110,10 @@ def _copy_members(
 
 
 def _guess_dataset(members: Mapping[str, Opener], benchmark: Benchmark) -> str:
-    """Return the name of the only file with the extension of one of the benchmark's files, if there is one."""
+    """Return the only name with an extension that the benchmark's files have, for a message.
+
+    If no name or several names have such an extension, the text is "one of them".
+    """
     endings = _list_endings(benchmark)
     names = [name for name in members if PurePosixPath(name).suffix in endings]
     return names[0] if len(names) == 1 else "one of them"
@@ -136,9 +144,9 @@ def _choose_by_digest(members: Mapping[str, Opener], benchmark: Benchmark) -> di
 
 
 def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str]:
-    """Return the target name of each file that the benchmark names, in the source or one of its folders."""
+    """Return the target name of each file that the benchmark names, directly in the source or in one of its folders."""
     targets: dict[str, dict[str, str]] = {}  # prefix (the folder) -> name -> target
-    # The prefixes with a file whose name in the definition has no * and no argument.
+    # Prefixes with a file that matches a name containing neither * nor an argument.
     exact: set[str] = set()
     for file in benchmark.files:
         for file_name in dict.fromkeys(_list_names(file)):
@@ -244,7 +252,7 @@ def _list_folder(folder: Path) -> dict[str, Opener]:
             relative = path.relative_to(root).as_posix()
             if path.is_symlink() and not path.resolve().is_relative_to(root):
                 raise BenchmarkError(
-                    f"{relative}: is a link out of the folder; replace it with a copy of the file",
+                    f"{relative}: is a link that leads out of the folder; replace it with a copy of the file",
                     _ADVICE,
                 )
             if name in names and not name.startswith("."):

@@ -89,7 +89,7 @@ def check_may_hold(benchmark: Benchmark, attestation: Attestation | None) -> Non
     """
     if benchmark.dataset_file is not None:
         raise ConfigError(
-            f"{benchmark.id}: its definition names its data, {benchmark.dataset_file.name}",
+            f"{benchmark.id}: the definition already names the benchmark's data file, {benchmark.dataset_file.name}",
             "Change that file, or give another file in the run entry with data_path=FILE.",
         )
     if benchmark.access == "gated" and attestation is None:
@@ -267,7 +267,7 @@ def _has_files(benchmark: Benchmark, folder: Path, choice: Choice) -> bool:
 
 
 def _fill_pattern(name: str, choice: Choice, benchmark: Benchmark) -> str:
-    """Fill argument values into a file name: those of `choice`, and the defaults of all others."""
+    """Fill argument values into a file name: those in `choice`, and the defaults of the other arguments."""
     values = {key: argument.default or "*" for key, argument in benchmark.arguments.items()}
     values.update(choice)
     for key, value in values.items():

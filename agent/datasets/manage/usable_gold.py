@@ -8,7 +8,7 @@ from agent.metrics import JUDGED, METRICS, read_labels, score
 from agent.metrics.ehr_sql import SPECS as OF_QUERIES
 from agent.vocabulary import Instance, Reason, Unscored
 
-# Metrics of juries need judges. Queries can take arbitrarily long and are only run when an answer is scored.
+# Jury metrics need judges. Database queries can take arbitrarily long, so they are only run when an answer is scored.
 _NOT_TRIED = JUDGED | {spec.name for spec in OF_QUERIES}
 _BEGINNING = 200  # characters
 
@@ -17,9 +17,9 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
     """Return a function that explains why the main metric cannot score an instance's right answer, or None.
 
     The function returns "" if the answer can be scored. A binary metric must count the right answer as right. Other
-    metrics only need to find a reference, and are given the first 200 characters of the answer, because comparing
-    long texts with themselves could take minutes per file. The result is None for metrics of juries and queries,
-    which are not checked.
+    metrics only need to find a reference, and are given the first 200 characters of the answer, because comparing long
+    texts with themselves could take minutes per file. The result is None for jury and query metrics, which are not
+    checked.
     """
     use = benchmark.main_metric
     if use.name in _NOT_TRIED or use.name not in METRICS:

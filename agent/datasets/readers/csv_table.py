@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class _Dialect:
     kind: str
     delimiter: str
-    # A single column with one of these in its name suggests that the file uses it instead.
+    # If the only column has one of these characters in its name, the file probably uses that character as its
+    # delimiter.
     other_delimiters: str
 
 

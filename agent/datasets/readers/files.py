@@ -28,7 +28,7 @@ class Files:
         digests: the SHA-256 of each file when the dataset was located, by the same names.
         arguments: the run entry's arguments with defaults filled in (subject, condition, subset, ...).
         options: the definition's settings for the loader (`data.options`).
-        named: the columns that the definition names, which problems may quote.
+        named: the columns that the definition names; only these may be quoted in messages about problems.
     """
 
     paths: Mapping[str, Path]

@@ -80,7 +80,7 @@ def load_json(file: TextIO, problems: Problems) -> object:
 
 
 def _make_table(items: Iterable[tuple[str, object]], problems: Problems) -> Table:
-    """Convert objects to rows. Nested objects become columns with dots (`options.A`), and lists JSON text."""
+    """Convert objects to rows. Nested objects become columns with dots (`options.A`), and lists become JSON text."""
     rows = list(_read_rows(items, problems))
     columns: dict[str, None] = {}  # an ordered set
     for row in rows:
@@ -106,7 +106,7 @@ def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Itera
         columns = dict(cells)
         if len(columns) != len(cells):
             problems.add(
-                where, "a key with dots is the same as the path of a key in a nested object"
+                where, "a key with dots equals the dotted path of a key in a nested object"
             )
         elif len(columns) > MAX_COLUMNS:
             problems.add(where, f"has more than {MAX_COLUMNS} keys")
@@ -141,7 +141,7 @@ def _describe_error(why: ValueError | RecursionError) -> str:
         case HalfCharacterError():
             return "a string contains a lone surrogate (half a character)"
         case RecursionError():
-            return "is nested too deeply"
+            return "contains values that are nested too deeply"
     return "is not JSON"
 
 

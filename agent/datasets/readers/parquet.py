@@ -83,7 +83,7 @@ def load_arrow_stream(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 
 def format_typed_value(value: object) -> str:
-    """Format a value of a typed table as a cell: None as an empty cell, 1.0 as 1.0, and a list as JSON text.
+    """Format a value of a typed table as a cell: None as an empty cell, 1.0 as "1.0", and a list as JSON text.
 
     Raises:
         TypeError: the type has no unambiguous text form.
@@ -120,10 +120,10 @@ def explain_missing_pyarrow() -> BenchmarkError:
 
 
 def open_reader(open_file: Any, file: BinaryIO, problems: Problems, kind: str) -> Any:
-    """Open a file with one of pyarrow's readers; `kind` names the expected kind, such as "a Parquet file".
+    """Open a file with one of pyarrow's readers; `kind` names the expected format, such as "a Parquet file".
 
     Raises:
-        BenchmarkError: the file is of another kind.
+        BenchmarkError: the file has another format.
     """
     try:
         return open_file(file)

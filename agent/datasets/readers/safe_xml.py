@@ -24,7 +24,7 @@ class Element:
 
 
 class XmlError(ValueError):
-    """A document is refused. `where` is a line, and neither it nor `problem` quotes the document."""
+    """A document is refused. `where` names a line; neither `where` nor `problem` quotes the document."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}")
@@ -58,7 +58,9 @@ def read_elements(file: BinaryIO) -> list[Element]:
         problem = "has a document type (<!DOCTYPE>), which is not allowed in a record"
         raise XmlError(f"line {parser.getLineNumber()}", problem) from None
     except _TooDeepError:
-        raise XmlError(f"line {parser.getLineNumber()}", "is nested too deeply") from None
+        raise XmlError(
+            f"line {parser.getLineNumber()}", "contains elements that are nested too deeply"
+        ) from None
     return collector.elements
 
 

@@ -63,7 +63,7 @@ class Problems:
         self._count = 0
 
     def add(self, where: str, problem: str) -> None:
-        """Record a problem of a row, line or column."""
+        """Record a problem in a row, line or column."""
         self._count += 1
         if self._count <= _SHOWN:
             self._shown.append(f"{self.file_name}: {where}: {problem}")
@@ -88,7 +88,7 @@ class Problems:
         subject = (
             f"the column {name!r} occurs more than once: "
             if name in self._named
-            else "the same name for "
+            else "a column name occurs more than once: "
         )
         listed = ", ".join(map(str, numbers[:_SHOWN]))
         more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""

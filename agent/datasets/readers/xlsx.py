@@ -131,7 +131,7 @@ def _read_rows(
             continue
         where = f"row {number}"
         if len(texts) > len(header):
-            problems.add(where, f"has more cells than the header's {len(header)}")
+            problems.add(where, f"has more cells than the header, which has {len(header)}")
             continue
         yield Row(where, dict(zip_longest(header, texts, fillvalue="")))
 

@@ -107,13 +107,13 @@ class _Part:
         self._elements += 1
         if self._elements > _MAX_ELEMENTS:
             raise _RefusedError(
-                f"has a part of more than {_MAX_ELEMENTS} elements; save the table as CSV"
+                f"contains an XML part with more than {_MAX_ELEMENTS} elements; save the table as CSV"
             )
 
     def _deepen(self) -> None:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise _RefusedError("is nested too deeply for an Excel file")
+            raise _RefusedError("contains elements that are nested too deeply for an Excel file")
 
     def _end(self, name: str) -> None:  # noqa: ARG002 - expat's signature
         self._depth -= 1

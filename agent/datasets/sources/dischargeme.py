@@ -155,7 +155,8 @@ def _join_rows(
         admission = row.cells["hadm_id"].strip()
         target = open_targets.pop(admission, None)
         if target is None:
-            # Skip admissions without a target. Refuse a second text for an admission, which would repeat its gold.
+            # Skip admissions without a target. Refuse a second text for an admission, which would repeat its right
+            # answers.
             if admission in targets:
                 problems.add(row.where, "is a second discharge text for the same hadm_id")
             continue

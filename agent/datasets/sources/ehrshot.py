@@ -67,9 +67,9 @@ class _Timeline:
 def load_ehrshot(files: Files) -> Iterator[tuple[Table, Problems]]:
     """Read the labels for the run entry's `subject` (the task), and then the events of their patients.
 
-    The argument `split` selects the patients of one split, and `all` selects all of them, as MedHELM always does.
-    The argument `max_labels` samples labels in the same way as MedHELM; 0 selects all. Rows have the patient order of
-    the events file, and are sorted by time within each patient.
+    The argument `split` selects the patients of one split, and `all` selects all of them, as MedHELM always does. The
+    argument `max_labels` samples labels in the same way as MedHELM; 0 selects all. Patients are in the order of the
+    events file, and the rows of each patient are sorted by time.
 
     Raises:
         BenchmarkError: a file is missing or not Parquet, or pyarrow is not installed.
@@ -271,7 +271,7 @@ def _list_column(batch: Any, column: str, where: str, problems: Problems) -> lis
         raise problems.stop(
             where,
             f"{column!r} contains a value that cannot be read, such as text that is not UTF-8, or a time out of range; "
-            "expected the types of MEDS",
+            "expected the column types of MEDS",
         ) from None
     return values
 
@@ -298,7 +298,7 @@ def _select_subjects(
 
 
 def _may_hold(group: Any, subjects: Collection[int]) -> bool:
-    """Return whether a row group may contain any of `subjects`, which is assumed if it has no statistics."""
+    """Return whether a row group may contain any of `subjects`; without statistics, this is assumed."""
     for index in range(group.num_columns):
         column = group.column(index)
         if column.path_in_schema == "subject_id" and column.statistics is not None:

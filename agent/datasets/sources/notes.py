@@ -1,6 +1,6 @@
 """Notes with a question or a label in each row, as in the hospitals' own datasets and MIMIC-IV-BHC.
 
-`data.options` in a definition can contain the options of `Identity` and two more. Rows in which a column of
+`data.options` in a definition can contain the options of `Identity` and two more. Rows in which a column listed in
 `skip_without` is empty are skipped (in other columns, an empty cell is an error). `only: COLUMN=VALUE` selects rows.
 """
 

@@ -132,7 +132,7 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path, place):
             ("http://127.0.0.1:8000/v1/", "http://u:p@h/v1"),
             "base_url: expected an address without user",
         ),
-        (("http://127.0.0.1:8000/v1/", "http://h:99999/v1"), "base_url: not a web address"),
+        (("http://127.0.0.1:8000/v1/", "http://h:99999/v1"), "base_url: expected a web address"),
         (("local/gpt", "local/qwen"), "'local/qwen' occurs twice"),
         (("max_sequence_length: 32768", "max_sequence_length: long"), "expected a whole number"),
         (

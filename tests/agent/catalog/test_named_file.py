@@ -47,8 +47,8 @@ def naming(folder: Path, key: str, name: str) -> Path:
             "keys/token",
             "files inside a folder named keys",
         ),  # found from the site as working directory
-        ("linked/token", "is a link out of its folder"),
-        ("link.txt", "is a link out of its folder"),
+        ("linked/token", "is a link that leads out of its folder"),
+        ("link.txt", "is a link that leads out of its folder"),
         ("inner/Keys/token", "files inside a folder named keys"),
         ("{site}/keys/token", "expected a path relative to the definition, not an absolute path"),
         (".", "is not a regular file"),

@@ -161,7 +161,10 @@ def test_files_of_two_versions_are_no_official_dataset(tmp_path):
         f"{{name: b.csv, version: v2, sha256: {sha(NEW)}, rows: 2}}]"
     )
     dataset = locate_dataset(described(tmp_path, files), site(tmp_path, a_csv=OLD, b_csv=NEW))
-    assert (dataset.known, dataset.problems) == ("unknown", ("files of several versions: v1, v2",))
+    assert (dataset.known, dataset.problems) == (
+        "unknown",
+        ("the files belong to several versions: v1, v2",),
+    )
 
 
 def test_a_versions_name_says_for_which_argument_its_digest_is(tmp_path):

@@ -29,8 +29,8 @@ LAUGHS = 'a: &a ["x","x","x","x","x","x","x","x","x"]\n' + "".join(
         ("a:\n  b: {c: 1, c: 2}\n", "line 2: the key 'c' is given twice"),
         ("? [a]\n: b\n", "line 1: a key is not text"),
         ("a: 1\n---\na: 2\n", "line 2: expected a single document"),
-        ("[" * 200_000, "line 1: nested more than 20 deep"),
-        ("a: " + "{b: " * 200_000, "line 1: nested more than 20 deep"),
+        ("[" * 200_000, "line 1: values are nested more than 20 levels deep"),
+        ("a: " + "{b: " * 200_000, "line 1: values are nested more than 20 levels deep"),
         ("name: " + "x" * 2**20, "larger than 1048576 bytes"),
     ],
     ids=[

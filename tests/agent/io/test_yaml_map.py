@@ -40,7 +40,7 @@ def test_a_file_of_records_taken_for_a_definition_is_not_quoted(tmp_path):
     said = refused(
         definition(tmp_path, "Margarethe Oberhuber: seen in May\nMr. Quill: seen in June\n")
     )
-    assert "2 keys do not look like keys" in said
+    assert "2 keys are not of the form of a key" in said
     assert "Oberhuber" not in said
     said = refused(definition(tmp_path, "Margarethe Oberhuber: May\nMargarethe Oberhuber: June\n"))
     assert "line 2: a key is given twice" in said

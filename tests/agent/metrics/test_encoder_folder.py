@@ -64,7 +64,7 @@ def test_another_word_in_any_file_is_another_encoder(folder):
             "for bert of 7 layers there is no default layer",
         ),
         ("tokenizer.json", None, "no tokenizer"),
-        ("model.safetensors", None, "no weights, model.safetensors"),
+        ("model.safetensors", None, "no file of weights, model.safetensors"),
         ("model.safetensors", weights()[:-1], "model.safetensors is truncated"),
         ("model.safetensors", b"", "model.safetensors is truncated"),
         ("model.safetensors", b"\xff" * 40, "model.safetensors is truncated"),

@@ -109,7 +109,7 @@ def test_a_redirect_to_another_host_is_not_followed(site: Site, source: Desk, st
         done = fetch(site)
         assert elsewhere.seen == []
     assert done.returncode == 7
-    assert "redirects to another host, which is never followed" in done.stderr
+    assert "redirects to another host, and such redirects are never followed" in done.stderr
     assert nothing_is_there(site)
 
 

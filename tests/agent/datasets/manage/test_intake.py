@@ -83,7 +83,7 @@ def test_a_link_out_of_the_folder_is_refused(site, own, tmp_path, linked):
     folder.mkdir()
     source(folder, name="official.csv" if linked != "official.csv" else "more.csv")
     (folder / linked).symlink_to(tmp_path if linked == "wards" else outside)
-    with pytest.raises(BenchmarkError, match=f"{linked}: is a link out of the folder"):
+    with pytest.raises(BenchmarkError, match=f"{linked}: is a link that leads out of the folder"):
         add(site, own, folder)
     assert what_lies_there(site) == set()
 

@@ -31,7 +31,7 @@ from tests.agent.datasets.plain_files import load_json_file
         ("json", '{"data": [], "more": []}', "expected a list of objects"),
         ("json", "[1]", "row 1: expected a JSON object"),
         ("json", '[{"q": "x", "a": "y"}', "is not JSON"),
-        ("json", "[" * 100_000, "is nested too deeply"),
+        ("json", "[" * 100_000, "contains values that are nested too deeply"),
     ],
 )
 def test_json_files_that_are_wrong(tmp_path, loader, text, said):
@@ -54,7 +54,7 @@ def test_two_keys_that_are_one_column_do_not_hide_each_other(tmp_path, ending, f
     line = f'{{"note": "n", "correct_answer": "a", {first}}}'
     text = line if ending == "jsonl" else f"[{line}]"
     benchmark = own(tmp_path, data=f"dataset_file: data.{ending}", **{f"data_{ending}": text})
-    assert "a key with dots is the same as the path of a key in a nested object" in problem(
+    assert "a key with dots equals the dotted path of a key in a nested object" in problem(
         benchmark
     )
 

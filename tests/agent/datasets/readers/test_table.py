@@ -20,7 +20,7 @@ def test_a_file_without_its_header_line_does_not_have_its_first_patient_quoted(t
         data = f"{first},{first},{first},Is it so?\n{first},{first},b,Yes\n"
         said = refusal(write_own(tmp_path, data))
         assert first not in said
-        assert "the header line: the same name for columns 1, 2, 3" in said
+        assert "the header line: a column name occurs more than once: columns 1, 2, 3" in said
         assert (
             "data.csv: line 1: contains none of the columns 'note', 'question', 'correct_answer'; "
             "is the header line missing?" in said

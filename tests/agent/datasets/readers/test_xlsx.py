@@ -90,7 +90,7 @@ def test_rows_of_a_sheet_are_numbered_as_excel_does(tmp_path):
     )
     said = problem(own(tmp_path, data=XLSX))
     assert "data.xlsx: row 4: the column 'correct_answer' is empty" in said
-    assert "data.xlsx: row 5: has more cells than the header's 3" in said
+    assert "data.xlsx: row 5: has more cells than the header, which has 3" in said
 
 
 def test_a_sheet_without_a_header_does_not_have_its_first_patient_quoted(tmp_path):

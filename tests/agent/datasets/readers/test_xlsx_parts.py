@@ -106,7 +106,7 @@ def with_rows(rows: str):
         ),
         (
             '<row r="1048576"><c r="D1048576"><v>1</v></c></row>',
-            "row 1048576: has more cells than the header's 3",
+            "row 1048576: has more cells than the header, which has 3",
         ),
     ],
 )
