@@ -29,7 +29,7 @@ REJECTION_REASONS: Final = (
     "other",
 )
 NOTES: Final = ("units", "added", "removed", "changed", "never_seen", "merged")
-"""Exact numbers of units about a draft, which a site may report to its steward but to no one else."""
+"""Exact numbers of units in the dataset of a draft, which a site may report to its steward but to no one else."""
 
 _SCHEMA_VERSION: Final = 2
 _MAX_UNITS: Final = 999_999_999
@@ -59,7 +59,7 @@ NO_AUDIT: Final = AuditHead(0, "0" * 64)  # the head of an audit log without eve
 
 @dataclass(frozen=True, slots=True)
 class DraftFile:
-    """One draft: the envelope with the agent's signature, and the site's exact numbers about it.
+    """One draft: the envelope with the agent's signature, and the site's exact numbers of units in its dataset.
 
     `notes` maps some of NOTES to numbers of units. Only drafts of dataset statements have notes.
     """
@@ -215,11 +215,14 @@ def _encode(value: dict[str, object]) -> bytes:
 
 def _open(data: bytes, kind: str, fields: frozenset[str]) -> dict[str, object]:
     if not 0 < len(data) <= MAX_FILE_BYTES:
-        raise ProtocolError(Code.MALFORMED, f"{len(data)} bytes; expected 1 to {MAX_FILE_BYTES}")
+        raise ProtocolError(
+            Code.MALFORMED, f"the file has {len(data)} bytes; expected 1 to {MAX_FILE_BYTES}"
+        )
     if _UNRELEASED.search(data):
         raise ProtocolError(
             Code.OLD_SCHEMA,
-            "written by an unreleased version (schema 1), which released versions cannot read; start again",
+            "the file was written by an unreleased version (schema 1), which released versions cannot read; "
+            "create a new one",
         )
     try:
         found = schema.record(parse_canonical(data), fields, kind)
@@ -243,7 +246,7 @@ def _read_draft(value: object) -> DraftFile:
 def _read_refusals(value: object) -> dict[str, bytes]:
     notes = schema.mapping(value, "refusals")
     if len(notes) > MAX_DRAFTS:
-        raise ProtocolError(Code.SCHEMA, f"refusals: more than {MAX_DRAFTS}")
+        raise ProtocolError(Code.SCHEMA, f"refusals: more than {MAX_DRAFTS} entries")
     read: dict[str, bytes] = {}
     for digest, note in notes.items():
         schema.text(digest, "a name in refusals", schema.HEX64)

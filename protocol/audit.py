@@ -50,8 +50,8 @@ def board_digest(files: Mapping[str, str]) -> str:
     """Return the identity of a published board, 64 hex digits.
 
     Args:
-        files: path -> hex SHA-256, for every published file. Audits do not count, and neither does the checkpoint,
-            since witnesses add signatures to it later. An audit names the log's size and root itself.
+        files: path -> hex SHA-256, for every published file. Audits and the checkpoint are left out, because auditors
+            and witnesses add signatures later. An audit itself names the log's size and root.
     """
     signed = {}
     for name, digest in files.items():

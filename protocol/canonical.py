@@ -67,7 +67,7 @@ def _check(value: object) -> None:
 def parse(data: bytes, *, max_depth: int = MAX_DEPTH) -> object:
     """Parse strict JSON.
 
-    The depth is checked before the parser recurses, and the number of digits before they are converted.
+    The nesting depth is checked before the parser recurses, and the length of an integer before it is converted.
 
     Raises:
         ProtocolError: BAD_JSON, TOO_DEEP, DUPLICATE_NAME, BAD_NUMBER, BAD_TEXT, or SCHEMA for null.
@@ -123,7 +123,7 @@ def _refuse_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _parse_integer(digits: str) -> int:
     if digits == "-0" or len(digits) > len(str(-MAX_INT)):
-        raise ProtocolError(Code.BAD_NUMBER, "-0, or more than 16 digits")
+        raise ProtocolError(Code.BAD_NUMBER, "an integer is -0, or has more than 16 digits")
     number = int(digits)
     if abs(number) > MAX_INT:
         raise ProtocolError(Code.BAD_NUMBER, "an integer is beyond 2^53 - 1")

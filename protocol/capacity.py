@@ -60,10 +60,10 @@ class Capacity:
 
 
 def count_payloads(scorecard: Scorecard, policy: DisclosurePolicy) -> int:
-    """Return the number of payloads that pass every check that needs no history, without fields the gate recomputes.
+    """Return the number of payloads that the site could choose from, if only checks without a history apply.
 
-    The number is exact where `FigureSpace` is, and an upper bound elsewhere. It assumes a registry of version 8 or
-    later, so that ACCEPTED_VERSIONS of them exist.
+    Fields that the gate recomputes are not counted. The number is exact where `FigureSpace` is, and an upper bound
+    elsewhere. It assumes a registry of version 8 or later, so that ACCEPTED_VERSIONS versions exist.
     """
     return FigureSpace(scorecard, policy).count * DAY_WINDOW * ACCEPTED_VERSIONS
 
@@ -76,7 +76,7 @@ def capacity_bits(scorecard: Scorecard, policy: DisclosurePolicy) -> float:
 def measure_capacity(
     scorecard: Scorecard, policy: DisclosurePolicy, signers: Sequence[Algorithm]
 ) -> Capacity:
-    """Return the capacity of an envelope with a signature of each of these algorithms."""
+    """Return the capacity of an envelope with one signature by each of these algorithms."""
     return Capacity(
         payload_bits=capacity_bits(scorecard, policy),
         determined_bits=ROOT_BITS + LEDGER_HEAD_BITS + LEDGER_LENGTH_BITS,

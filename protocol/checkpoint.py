@@ -22,8 +22,8 @@ _NUMBER = re.compile(r"0|[1-9][0-9]{0,15}")
 class LogKey:
     """An Ed25519 key of a log, and the range of log sizes for which it signs checkpoints.
 
-    It signs sizes with from_size <= size, and size < until_size where that is set. So a key that is stolen after its
-    replacement cannot sign checkpoints of a larger log.
+    It signs checkpoints with from_size <= size and, if until_size is set, size < until_size. A key that is stolen after
+    its replacement therefore cannot sign checkpoints of a larger log.
     """
 
     key: PublicKey

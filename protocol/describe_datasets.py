@@ -48,7 +48,7 @@ _NOTE_WORDS: Final[Mapping[str, str]] = {
     "removed": "units removed since the previous version",
     "changed": "units whose records changed since the previous version",
     "never_seen": "units that are in no earlier version of any dataset of the site",
-    "merged": "identifiers counted as the same person as another, because the identifier or the records are the same",
+    "merged": "identifiers merged with another one, because the identifiers or the records are the same",
 }
 
 

@@ -33,7 +33,8 @@ SPREAD_STEPS = 25  # steps of 0.02 of the range; a standard deviation is at most
 CERTAINTY = 3  # in scales of the Laplace noise, which is smaller than this with probability 1 - exp(-3), about 95 %
 # Further contributions do not change whether a sum is dominated, as no policy uses a share below one percent.
 _MAX_CONTRIBUTIONS = 200
-MIN_SUMS = 5  # possible sums that the figures of one group, if computed from the same scores, must leave together
+# Minimum possible sums that the figures of one group must leave, if they are computed from the same scores.
+MIN_SUMS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def _is_of_surplus_variable(group: str, scorecard: Scorecard, policy: Disclosure
 def _suppress_narrow(
     group: Sequence[Cell], cells: dict[str, int], bucket: int, policy: DisclosurePolicy
 ) -> None:
-    """Suppress figures of one group, last first, while together they would narrow down the sum behind them."""
+    """Suppress figures of one group, the last one first, as long as together they narrow down their sum too far."""
     shown = [cell.key for cell in group if cell.protected and cells[cell.key] >= 0]
     while _is_narrow([cells[key] for key in shown], bucket, policy):
         cells[shown.pop()] = SUPPRESSED
@@ -305,18 +306,21 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
         value = result.cells[cell.key]
         if code := _find_fault(cell, result.groups[cell.group], value, policy):
             raise ProtocolError(
-                code, f"{cell.key}: {value} is not allowed in bucket {result.groups[cell.group]}"
+                code,
+                f"{cell.key}: the value {value} is not allowed in a group of {_name_size(result.groups[cell.group])}",
             )
         if not cell.binary and result.spreads[cell.key] not in allowed_spreads(cell, value):
             raise ProtocolError(
                 Code.WRONG_VALUE,
-                f"{cell.key}: spread {result.spreads[cell.key]} is not allowed with value {value}",
+                f"{cell.key}: the spread {result.spreads[cell.key]} is not allowed with the value {value}",
             )
     for group in scorecard.group_keys:
         if result.groups[group] and all(
             result.cells[cell.key] == NOT_RUN for cell in scorecard.cells_of(group)
         ):
-            raise ProtocolError(Code.WRONG_GROUPS, f"{group} has units but was not run")
+            raise ProtocolError(
+                Code.WRONG_GROUPS, f"{group}: the group has units, but no figure of it was run"
+            )
     for cell in surplus_cells(scorecard, policy):
         if result.cells[cell.key] not in {SUPPRESSED, NOT_RUN}:
             raise ProtocolError(
@@ -327,7 +331,8 @@ def check_result(result: ResultPredicate, scorecard: Scorecard, policy: Disclosu
         protected = [result.cells[cell.key] for cell in scorecard.cells_of(group) if cell.protected]
         if _is_narrow([value for value in protected if value >= 0], result.groups[group], policy):
             raise ProtocolError(
-                Code.TOO_MANY_METRICS, f"{group}: its figures together leave too few possible sums"
+                Code.TOO_MANY_METRICS,
+                f"{group}: the figures of this group together leave too few possible sums",
             )
     for whole, margins in _protected_margins(scorecard):
         figures = {
@@ -361,6 +366,11 @@ def _check_keys(result: ResultPredicate, scorecard: Scorecard) -> None:
             )
 
 
+def _name_size(bucket: int) -> str:
+    low, high = bucket_range(bucket)
+    return f"{low} to {high} units" if bucket else "withheld size"
+
+
 def _check_groups(
     groups: Mapping[str, int], scorecard: Scorecard, policy: DisclosurePolicy
 ) -> None:
@@ -369,11 +379,16 @@ def _check_groups(
         most = bucket_range(groups[benchmark.id])[1]
         for group in _list_groups(scorecard, benchmark.id):
             if protected and groups[group] and bucket_range(groups[group])[0] < policy.min_units:
-                raise ProtocolError(Code.BELOW_THRESHOLD, f"{group}: bucket {groups[group]}")
+                raise ProtocolError(
+                    Code.BELOW_THRESHOLD,
+                    f"{group}: a group of {_name_size(groups[group])} is published, below the minimum "
+                    f"of {policy.min_units}",
+                )
             if is_too_large(groups[group], benchmark.units):
                 raise ProtocolError(
                     Code.WRONG_GROUPS,
-                    f"{group}: bucket {groups[group]} exceeds the {benchmark.units} units of the published dataset",
+                    f"{group}: the group has {_name_size(groups[group])}, but the published dataset has only "
+                    f"{benchmark.units}",
                 )
         for margin in scorecard.margins(benchmark.id):
             shown = [group for group in margin if groups[group]]

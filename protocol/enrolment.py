@@ -34,7 +34,7 @@ class Enrolment:
 
 _ED25519_DER: Final = bytes.fromhex(
     "302a300506032b6570032100"
-)  # before the 32 bytes of a key (RFC 8410)
+)  # the DER that precedes the 32 bytes of a key (RFC 8410)
 
 
 def token_verifier(token: bytes) -> str:

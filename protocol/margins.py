@@ -20,7 +20,7 @@ from protocol.cell_codes import HIGH_CODED, LOW_CODED, NOT_RUN, SUPPRESSED
 from protocol.errors import Code, ProtocolError
 from protocol.policy import BUCKETS, DisclosurePolicy, bucket_of, bucket_range, grid_step
 
-# An attacker assumes Laplace noise of at most 3 scales, as it is in 95 % of all cases.
+# An attacker assumes that the Laplace noise is at most 3 scales, which is true in 95 % of all cases.
 NOISE_SCALES = 3
 
 Form = Literal["shown", "coded", "suppressed"]

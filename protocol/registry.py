@@ -349,7 +349,8 @@ def _fields(payload: bytes) -> dict[str, object]:
         if isinstance(value, dict) and schema.is_number(value.get("schema"), old):
             raise ProtocolError(
                 Code.OLD_SCHEMA,
-                f"written by an unreleased version (schema {old}), which released versions cannot read; start again",
+                f"the registry was written by an unreleased version (schema {old}), which released versions "
+                "cannot read; create a new one",
             )
     found = schema.record(value, _REGISTRY, "registry")
     schema.integer(found["schema"], "schema", SCHEMA_VERSION, SCHEMA_VERSION)
@@ -385,7 +386,9 @@ def _by_digest(where: str, entries: Iterable[tuple[str, _T]]) -> dict[str, _T]:
     listed = list(entries)
     digests = [digest for digest, _ in listed]
     if digests != sorted(set(digests)):
-        raise ProtocolError(Code.SCHEMA, f"{where}: not sorted by digest, or repeated")
+        raise ProtocolError(
+            Code.SCHEMA, f"{where}: the entries are not sorted by digest, or one is repeated"
+        )
     return dict(listed)
 
 
@@ -407,7 +410,7 @@ def _log_keys(value: object) -> tuple[LogKey, ...]:
     for item in schema.array(value, "log.keys", 1, 100):
         found = schema.record(item, _LOG_KEY, "log key")
         if keys and keys[-1].until_size is None:
-            raise ProtocolError(Code.SCHEMA, "log.keys: a key follows one without an end")
+            raise ProtocolError(Code.SCHEMA, "log.keys: a key follows a key that has no end")
         from_size = schema.integer(found["from_size"], "from_size", next_size, next_size)
         until_size = schema.integer(found["until_size"], "until_size", _UNSET)
         if until_size != _UNSET and until_size <= from_size:
@@ -554,7 +557,7 @@ def _check_version(new: Registry, trusted: Registry, payload: bytes) -> None:
 
 
 def load_registry(data: bytes, trusted: Registry | RootPins, today_day: int) -> Registry:
-    """Verify a registry as `step_registry` does, and refuse an expired one: the last step of several.
+    """Verify a registry as `step_registry` does, and refuse an expired one. Call this for the last of several steps.
 
     Raises:
         ProtocolError: REGISTRY_EXPIRED, or as `step_registry`.

@@ -38,7 +38,7 @@ class Rekeying:
 
     @property
     def head(self) -> ChainHead:
-        """The site's chain head once it is in force."""
+        """The site's chain head once the request is in force."""
         return ChainHead(self.header.epoch, self.header.seq, self.digest)
 
 
@@ -114,7 +114,7 @@ def _open_reset(
     if header.epoch != head.epoch + 1:
         raise ProtocolError(Code.WRONG_EPOCH, f"epoch {header.epoch}; expected {head.epoch + 1}")
     if header.prev != head.digest:
-        raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")
+        raise ProtocolError(Code.WRONG_PREV, "prev does not name the last accepted link")
     check_ledger(header.ledger, history.ledger)
     return Rekeying(predicate, opened.digest, opened.pae, keys)
 
@@ -133,7 +133,7 @@ def _check_signed_by(
     ):
         raise ProtocolError(
             Code.WRONG_KEYS,
-            f"expected the signatures of {count} keys: every key that it names or replaces",
+            f"expected the signatures of {count} keys: every key that the request names or replaces",
         )
     opened.verify(signers)
 

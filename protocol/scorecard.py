@@ -288,19 +288,20 @@ def _check_whole(scorecard: Scorecard) -> None:
     juries = [jury.id for jury in scorecard.juries]
     named_juries = {cell.jury for cell in scorecard.cells if cell.jury is not None}
     for fault, found in {
-        "a repeated cell": len(set(keys)) != len(keys),
-        "a repeated benchmark": len(set(ids)) != len(ids),
-        "a benchmark without a cell, or a cell without its benchmark": {
+        "two cells have the same key": len(set(keys)) != len(keys),
+        "two benchmarks have the same id": len(set(ids)) != len(ids),
+        "a benchmark has no cell, or a cell names a missing benchmark": {
             benchmark for benchmark, _ in kinds
         }
         != set(ids),
-        "cells of one benchmark with several access levels": len(kinds) != len(ids),
-        "a subgroup's metric without the same metric of the whole": len(forms) != len(whole),
-        "a size of a private benchmark": any(
+        "the cells of one benchmark have different access levels": len(kinds) != len(ids),
+        "a subgroup has a metric that the whole lacks or defines differently": len(forms)
+        != len(whole),
+        "a private benchmark states a number of units": any(
             entry.units and entry.id in private for entry in scorecard.benchmarks
         ),
-        "a repeated jury": len(set(juries)) != len(juries),
-        "a jury without a cell, or a cell without its jury": named_juries != set(juries),
+        "two juries have the same id": len(set(juries)) != len(juries),
+        "a jury has no cell, or a cell names a missing jury": named_juries != set(juries),
     }.items():
         if found:
             raise ProtocolError(Code.SCHEMA, f"scorecard {scorecard.name}: {fault}")

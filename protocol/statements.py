@@ -112,7 +112,7 @@ def parse_statement(payload: bytes) -> Statement:
     if found["_type"] != STATEMENT_TYPE_URI:
         raise ProtocolError(Code.WRONG_TYPE, f"_type is not {STATEMENT_TYPE_URI}")
     if found["subject"] != _subject(kind, statement):
-        raise ProtocolError(Code.WRONG_SUBJECT, "the subject is not what the predicate is about")
+        raise ProtocolError(Code.WRONG_SUBJECT, "the subject does not match the predicate")
     return statement
 
 
@@ -148,7 +148,8 @@ def _refuse_old_schema(predicate: object) -> None:
     ):
         raise ProtocolError(
             Code.OLD_SCHEMA,
-            "written by an unreleased version (schema 1), which released versions cannot read; start again",
+            "the statement was written by an unreleased version (schema 1), which released versions "
+            "cannot read; create a new one",
         )
 
 

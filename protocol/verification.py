@@ -206,7 +206,9 @@ def verify_link(
         )
     header = statement.header
     if header.site != authentic.site:
-        raise ProtocolError(Code.WRONG_SITE, f"signed by {authentic.site}")
+        raise ProtocolError(
+            Code.WRONG_SITE, f"the statement is from {header.site}, but signed by {authentic.site}"
+        )
     check_context(header, registry)
     if _is_place_taken(header, registry, history):
         # Check for a fork before the content; otherwise a second payload with another fault would leave no evidence.
@@ -275,7 +277,7 @@ def check_chain(header: Header, registry: Registry, history: History) -> None:
     if header.seq != head.seq + 1:
         raise ProtocolError(Code.WRONG_SEQ, f"seq {header.seq}; expected {head.seq + 1}")
     if header.prev != head.digest:
-        raise ProtocolError(Code.WRONG_PREV, "prev is not the last accepted link")
+        raise ProtocolError(Code.WRONG_PREV, "prev does not name the last accepted link")
     check_ledger(header.ledger, history.ledger)
 
 
@@ -319,7 +321,9 @@ def _check_result(
 ) -> tuple[Scorecard, str | None]:
     scorecard = _check_named(result, registry)
     if not 0 <= today_day - result.day < DAY_WINDOW:
-        raise ProtocolError(Code.WRONG_DAY, f"day {result.day}; today is {today_day}")
+        raise ProtocolError(
+            Code.WRONG_DAY, f"the result is of day {result.day}, but today is day {today_day}"
+        )
     if result.approval != "two_person":
         raise ProtocolError(
             Code.NO_EXCEPTIONS,
@@ -330,7 +334,9 @@ def _check_result(
     for entry in scorecard.benchmarks:
         _check_data(result, entry, scorecard, history)
     if result.scores_root == merkle.root([]).hex() or result.scores_root in history.roots:
-        raise ProtocolError(Code.WRONG_ROOT, "scores_root has no records, or was reported before")
+        raise ProtocolError(
+            Code.WRONG_ROOT, "scores_root is that of an empty tree, or was reported before"
+        )
     figures = _figures(result, scorecard, policy)
     if figures is not None and figures in history.figures:
         raise ProtocolError(
@@ -398,7 +404,7 @@ def _check_plan(
     scorecard = _check_named(plan, registry)
     if not 0 <= plan.expires_day - today_day < DAY_WINDOW:
         raise ProtocolError(
-            Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}; today is {today_day}"
+            Code.WRONG_DAY, f"the plan ends on day {plan.expires_day}, but today is day {today_day}"
         )
     for entry in scorecard.benchmarks:
         named = plan.data[entry.id]
@@ -433,7 +439,8 @@ def _check_planned(result: ResultPredicate, history: History) -> None:
         raise ProtocolError(Code.WRONG_PLAN, "the challenge is not the plan's")
     if result.day > promised.expires_day:
         raise ProtocolError(
-            Code.PLAN_EXPIRED, f"day {result.day}; the plan ended on day {promised.expires_day}"
+            Code.PLAN_EXPIRED,
+            f"the result is of day {result.day}, but its plan ended on day {promised.expires_day}",
         )
 
 
@@ -479,7 +486,8 @@ def check_dataset_size(dataset: DatasetPredicate, registry: Registry) -> None:
     if is_too_large(dataset.units, size):
         raise ProtocolError(
             Code.WRONG_DATASET,
-            f"bucket {dataset.units} exceeds the published size of {size} units",
+            f"the dataset has at least {bucket_range(dataset.units)[0]} units, which "
+            f"exceeds the published size of {size} units",
         )
 
 
@@ -524,7 +532,8 @@ def check_dataset_version(
     lineages = {other.lineage for other in known.values()}
     if dataset.lineage != dataset.commitment and dataset.lineage not in lineages:
         raise ProtocolError(
-            Code.WRONG_DATASET, "lineage is neither its own commitment nor a lineage in the log"
+            Code.WRONG_DATASET,
+            "the lineage is neither the dataset's own commitment nor one in the log",
         )
     alike = [
         digest
@@ -537,7 +546,8 @@ def check_dataset_version(
     acceptable = {*alike, NONE} if was_reset else {last}
     if dataset.previous not in acceptable:
         raise ProtocolError(
-            Code.WRONG_DATASET, "previous is not the latest version of this benchmark and lineage"
+            Code.WRONG_DATASET,
+            "previous does not name the latest version for this benchmark and lineage",
         )
     if (dataset.previous == NONE) == any(differences):
         raise ProtocolError(

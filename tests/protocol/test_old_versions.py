@@ -21,7 +21,8 @@ ENROLMENT = (FOLDER / "site" / "submissions" / "enrolment.dsse.json").read_bytes
 RESULTS = sorted((FOLDER / "site" / "submissions").glob("*.dsse.json"))
 REGISTRIES = sorted((FOLDER / "aggregator" / "registry").glob("*.dsse.json"))
 SENTENCE = (
-    "written by an unreleased version (schema 1), which released versions cannot read; start again"
+    "was written by an unreleased version (schema 1), which released versions cannot read; "
+    "create a new one"
 )
 
 
@@ -35,7 +36,10 @@ def test_a_statement_of_schema_1_is_refused_in_one_sentence(path: Path):
     opened = decode(path.read_bytes())  # the envelope has not changed
     with pytest.raises(ProtocolError) as caught:
         parse_statement(opened.payload)
-    assert (caught.value.code, caught.value.detail) == (Code.OLD_SCHEMA, SENTENCE)
+    assert (caught.value.code, caught.value.detail) == (
+        Code.OLD_SCHEMA,
+        f"the statement {SENTENCE}",
+    )
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name[:8])
@@ -79,7 +83,10 @@ def test_a_registry_of_schema_1_is_refused_in_one_sentence(path: Path):
     opened = decode(path.read_bytes(), REGISTRY_TYPE)
     with pytest.raises(ProtocolError) as caught:
         parse_registry(opened.payload)
-    assert (caught.value.code, caught.value.detail) == (Code.OLD_SCHEMA, SENTENCE)
+    assert (caught.value.code, caught.value.detail) == (
+        Code.OLD_SCHEMA,
+        f"the registry {SENTENCE}",
+    )
     keyids = frozenset(signature.keyid for signature in opened.signatures)
     with refused(Code.OLD_SCHEMA):
         step_registry(path.read_bytes(), RootPins("board.fixtures.example", keyids, 1))
