@@ -59,8 +59,8 @@ def accept(context: click.Context, files: tuple[Path, ...], folder: Path) -> Non
 
 
 def _place_in_chain(data: bytes) -> tuple[int, int]:
-    """Return the epoch and link number of a submission. The position of unreadable data does not
-    matter: it is refused.
+    """Return the epoch and link number of a submission. The position of unreadable data does not matter, because such
+    data is refused.
     """
     from protocol.envelope import decode
     from protocol.errors import ProtocolError

@@ -63,7 +63,7 @@ def restore(context: click.Context, file: Path, database_url: str | None, form: 
     say(
         form,
         f"Restored {count(log_size, 'log entry', 'log entries')} to {home.directory}.{missing}\n"
-        "Before anything is appended, compare the log with the newest checkpoint of a witness, a published board or\n"
+        "Before anything is appended, compare the log with the newest checkpoint from a witness, a published board or\n"
         "the sites' receipts: `intramural-aggregator resume --checkpoint FILE`.",
         {"directory": str(home.directory), "log_size": log_size, "keys": has_keys},
     )

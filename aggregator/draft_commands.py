@@ -251,7 +251,7 @@ def propose(
             "Nothing would change. Specify a change, or --renew to extend the expiry."
         )
     _show_changes(draft)
-    # They cannot sign until the registry names them. They are stored now for use after `commit`.
+    # New keys cannot sign until the registry names them. They are stored now for use after `commit`.
     with kept_keys(home.keys, new_keys) as key_files:
         write_draft(out, draft)
     for path in key_files:
@@ -354,8 +354,7 @@ def commit(context: click.Context, drafts: Sequence[Path]) -> None:
     with home.database.reading() as connection:
         is_done = draft.is_content_of(newest_envelope(connection))
         if not is_done:
-            # Report this before missing signatures, which would not help a draft that is out of
-            # date.
+            # Report an outdated draft before missing signatures, because further signatures would not make it valid.
             proposals.refuse_outdated(connection, draft.proposal)
     if not is_done:
         envelope = draft.envelope()

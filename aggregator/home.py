@@ -59,7 +59,7 @@ class Home:
 
     @cached_property
     def writer(self) -> GroupCommit:
-        """A writer that commits pieces of work of many threads together."""
+        """A writer that commits work from several threads in one transaction."""
         return GroupCommit(self.database)
 
     @property

@@ -45,7 +45,7 @@ class Receipted:
 
 @dataclass(frozen=True, slots=True)
 class _Foreseen:
-    """A statement that will be accepted if nothing changes. `asked` are the keys looked up in entries of any site."""
+    """A statement that will be accepted if nothing changes. `asked`: the values looked up in all sites' entries."""
 
     accepted: Accepted
     registry: Registry
@@ -137,8 +137,8 @@ def _foresee(
     standpoint: Standpoint,
     today_day: int,
 ) -> _Foreseen | None:
-    """Verify a statement against the current state. Return None if it would be refused, which only
-    the writer decides.
+    """Verify a statement against the current state. Return None if it would be refused, because only the writer decides
+    on refusals.
     """
     if today_day >= registry.expires_day:
         return None
@@ -176,7 +176,8 @@ def _append_foreseen(
         if submission.foreseen is not None and _still_holds(
             submission, submission.foreseen, present
         ):
-            registry = submission.foreseen.registry  # the current one, so the same for all of them
+            # This is the registry in force, and therefore the same for all submissions.
+            registry = submission.foreseen.registry
             links[submission] = _make_link(submission, submission.foreseen.accepted, registry)
             present.add(links[submission])
     return _append(connection, registry, head, links) if links else {}
@@ -269,7 +270,8 @@ def _refuse(
     if is_fork and _holder_was_refused_before(connection, authentic):
         is_fork = False
         error = ProtocolError(
-            Code.WRONG_SEQ, "a payload that had been refused before already has this position"
+            Code.WRONG_SEQ,
+            "this position has a payload that had been refused before it was accepted",
         )
     if is_fork:
         _keep_evidence(connection, authentic, submission.data)

@@ -79,7 +79,7 @@ def keep_pair(path: Path, key: Ed25519PrivateKey) -> None:
 
 @contextmanager
 def kept_keys(folder: Path, keys: Mapping[str, Ed25519PrivateKey]) -> Iterator[list[Path]]:
-    """Write new keys, named by their kinds, and yield their paths. If the body fails, they are removed.
+    """Write new keys, named by their kinds, and yield their paths. If the caller's block fails, the files are removed.
 
     Raises:
         KeyFileError: as for `keep_key`.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     type=click.Choice(["named", "pooled"]),
     default="pooled",
     show_default=True,
-    help="named: shown by name; pooled: only merged with other sites, under a site id.",
+    help="named: shown under its name; pooled: shown only merged with other sites, without its name.",
 )
 @click.option(
     "--out",

@@ -114,7 +114,7 @@ def rekey(
         click.echo(
             "No request is waiting."
             if site is None and digest is None
-            else "No such request is waiting."
+            else "No waiting request matches --site and --digest."
         )
         return
     if fingerprint_checked and len(waiting) > 1:

@@ -28,7 +28,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    name: str = Field("", description="Display name of this deployment, only used in invites.")
+    name: str = Field(
+        "", description="Human-readable name of this aggregator, used only in invites."
+    )
     public_url: str = Field(
         "http://127.0.0.1:8750",
         description="Address at which sites reach this aggregator, https://HOST[:PORT], written into invites.",
@@ -65,7 +67,7 @@ class Settings(BaseModel):
         6,
         ge=1,
         le=16,
-        description="Maximum statements that a worker processes concurrently; reading requests have the same limit.",
+        description="Maximum statements that a worker processes concurrently; read requests have the same limit.",
     )
     max_waiting: int = Field(
         512, ge=1, le=10_000, description="Maximum waiting requests per worker."
@@ -80,7 +82,8 @@ class Settings(BaseModel):
         1200,
         ge=0,
         le=1_000_000,
-        description="Maximum requests per client, worker and minute, with bursts up to a quarter; 0 means no limit.",
+        description="Maximum requests per client, worker and minute; "
+        "up to a quarter may arrive in one burst. 0 means no limit.",
     )
     payloads_per_site_day: int = Field(
         2000,

@@ -1,8 +1,8 @@
 """Parameters, media types and error responses shared by all routes.
 
-A refusal is `{"code": ...}`. If both of the site's keys have signed the refused statement, it also
-has `"refusal"`, a signed note. Details are only written to the service's log, which never contains
-payload content.
+A refusal is `{"code": ...}`. If both of the site's keys have signed the refused statement, the
+response also contains `"refusal"`, a signed note. Details are only written to the service's log,
+which never contains payload content.
 """
 
 import logging

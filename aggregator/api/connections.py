@@ -19,7 +19,7 @@ from uvicorn.server import ServerState
 
 from aggregator.errors import SettingsError
 
-SWEEP_S = 0.5  # check interval: a phase may exceed its limit by this
+SWEEP_S = 0.5  # seconds between checks: a phase may exceed its limit by this much
 FILES_OF_OUR_OWN = 128  # database connections, log, libraries
 
 

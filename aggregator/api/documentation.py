@@ -62,7 +62,7 @@ def describe_refusals(*statuses: HTTPStatus, statement: bool = False) -> Respons
     """Return the documentation of refusals.
 
     Args:
-        statuses: Statuses of the route. The application adds those common to all routes.
+        statuses: HTTP statuses of the route's refusals. The application adds those common to all routes.
         statement: Whether the route accepts a signed statement, so that any protocol code may
             occur.
     """
@@ -89,7 +89,9 @@ def describe_everywhere() -> Responses:
 def describe_envelope() -> Responses:
     """Return the documentation of a response that is a DSSE envelope."""
     content = {ENVELOPE_MEDIA_TYPE: {"schema": _ENVELOPE_SCHEMA}}
-    return {int(HTTPStatus.OK): {"description": "The version as signed.", "content": content}}
+    return {
+        int(HTTPStatus.OK): {"description": "The registry version, as signed.", "content": content}
+    }
 
 
 def describe_unchanged() -> Responses:

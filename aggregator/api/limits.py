@@ -27,7 +27,7 @@ class OverloadedError(Exception):
 
 
 class QueueFullError(OverloadedError):
-    """Too many requests are waiting, in total or of this client, or this one has waited too long."""
+    """Too many requests are waiting, in total or from this client, or this request has waited too long."""
 
 
 class TooOftenError(OverloadedError):
@@ -123,7 +123,7 @@ class Gate:
 
 
 class RateLimit:
-    """A limit on requests per client and minute, with bursts up to a quarter of it."""
+    """A limit on requests per client and minute, up to a quarter of which may arrive in one burst."""
 
     def __init__(
         self, requests_per_minute: int, *, clock: Callable[[], float] = time.monotonic

@@ -30,9 +30,7 @@ OVERLOAD_REPORT_S = 60.0
 
 
 class Turnstile:
-    """Middleware around all routes. Statements and reading requests have separate gates, so that
-    neither starves the other.
-    """
+    """Middleware around all routes. Statements and read requests have separate gates, so neither delays the other."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         """Wrap `app`."""

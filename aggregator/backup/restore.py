@@ -100,7 +100,7 @@ def _check_kind(backup: Path) -> None:
 
 @contextmanager
 def _making(directory: Path) -> Iterator[None]:
-    """Create a directory if it is missing. If the body fails, remove everything that restoring created.
+    """Create a directory if it is missing. If the caller's block fails, remove everything that restoring created.
 
     Raises:
         SettingsError: the directory cannot be created.

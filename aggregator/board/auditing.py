@@ -119,8 +119,8 @@ def _check_deployment(first: Entry | None, archived: Path, deployment: str) -> N
 def _compare_entries(
     registries: Sequence[bytes], shown: Iterable[PublishedEntry], archived: Iterable[Entry]
 ) -> Iterator[Entry]:
-    """Yield the archived entries after comparing each with the published one. Only entries that may
-    be hidden are hidden.
+    """Yield the archived entries after comparing each with the published one. Check that only entries that may be
+    hidden are hidden.
     """
     versions: dict[int, Registry] = {}
     position = 0

@@ -63,7 +63,7 @@ class FollowedLog:
 
     @property
     def federations(self) -> tuple[Federation, Federation]:
-        """Both states."""
+        """The merged state of all results, and that of the public ones."""
         return self.whole, self.shown
 
 

@@ -25,7 +25,8 @@ WAIT_S: Final = 0.5  # how long a reader waits for a newer board before the curr
 FIRST_WAIT_S: Final = 5.0
 # Pause after a board, as a multiple of its build time: building takes at most a tenth of the time.
 REST: Final = 9.0
-REST_FREE_S: Final = 5.0  # deducted from that pause, so that small boards follow every entry
+# Deducted from that pause, so that a small board is rebuilt after every entry.
+REST_FREE_S: Final = 5.0
 PAGES_KEPT: Final = 512
 
 # Size of the log, registry version, `stamp_kept` of the home.

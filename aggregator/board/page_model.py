@@ -34,7 +34,7 @@ WORDS = {
     State.HIGH_CODED: "high (coded)",
     State.WITHHELD: "withheld",
 }
-TOO_FEW_SITES = "too few sites"  # shown when a filter by sites applies
+TOO_FEW_SITES = "too few sites"  # shown if a filter by number of sites excludes the figure
 _SHORT = {
     "not run": "–",
     "suppressed": "supp.",
@@ -287,8 +287,8 @@ def explain(reason: Reason, floor: DisclosurePolicy) -> str:
             )
         case _, Why.SMALL_GROUP:
             return (
-                f"It covers fewer than {floor.min_units} patients or documents, or such a small group could be "
-                "found by subtraction."
+                f"It covers fewer than {floor.min_units} patients or documents, or the figure of such a small "
+                "group could be found by subtraction."
             )
         case _, Why.ANOTHER_METRIC:
             return "A site releases only the first figure of each group of patients or documents."
@@ -597,7 +597,7 @@ class Footnotes:
             self._add(
                 TOO_FEW_SITES,
                 TOO_FEW_SITES,
-                f"Fewer than {sites} sites contribute to it, which your filter excludes.",
+                f"Fewer than {sites} sites contribute to it, and your filter excludes such figures.",
             )
         return self._notes[TOO_FEW_SITES].mark
 
@@ -803,8 +803,8 @@ def _width(thousandths: int, of: Cell) -> str:
 
 
 def say_steps(cell: MergedCell) -> str:
-    """Describe since when the pooled part of a cell is unchanged and how many sites' changes wait;
-    empty without one.
+    """Describe since when the pooled part of a cell has been unchanged and how many sites have changes that wait; empty
+    without a pooled part.
     """
     parts = []
     if cell.since:

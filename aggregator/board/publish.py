@@ -195,14 +195,14 @@ def _check_continues(old: EarlierHead, log: Replayed) -> None:
     if old.remark:
         raise BoardMismatchError(
             f"{fault}. {old.remark}",
-            "Nothing was published. Keep a copy of the existing board as evidence. If the thief of the key published "
-            "it, inform the board's readers and publish to another folder with --out. If it is yours, the database is "
-            "a restored backup: restore a newer one.",
+            "Nothing was published. Keep a copy of the existing board as evidence. If the thief of the log key "
+            "published it, inform the board's readers and publish to another folder with --out. If you published it, "
+            "the database was restored from an old backup: restore a newer one.",
         )
     raise BoardMismatchError(
         fault,
-        "Nothing was published: readers would see two histories of one log. If the database is a restored backup, "
-        "restore a newer one.",
+        "Nothing was published: readers would see two histories of one log. If the database was restored from "
+        "a backup, restore a newer one.",
     )
 
 

@@ -134,7 +134,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _cell(cell: MergedCell) -> dict[str, Any]:
-    """Return a cell as a JSON object, without missing numbers."""
+    """Return a cell as a JSON object; numbers that are missing are left out."""
     written = {name: value for name in _CELL_FIELDS if (value := getattr(cell, name)) is not None}
     return {_NAMES.get(name, name): value for name, value in written.items()}
 

@@ -225,7 +225,7 @@ def read_witnesses(note: str, registry: Registry) -> tuple[str, ...]:
 
 
 def _list_files(folder: Path) -> dict[str, int]:
-    """Return the size of every file by path. A board contains only plain files."""
+    """Return the size of every file by path. Refuse a folder that contains anything but plain files."""
     if not folder.is_dir():
         raise SettingsError(f"{folder} is not a folder", _FOLDER_ADVICE)
     if not any((folder / name).exists() for name in (CHECKPOINT_FILE, JSON_FILE)):

@@ -1,7 +1,7 @@
 """The state of one site in the log, read when a statement from the site arrives.
 
-Callers pass the transaction that will append, or take a standpoint first (`aggregator.log.standpoint`). Nothing is
-read before a check needs it: single rows of a site's plans and results, but all of its datasets at once.
+Callers pass the transaction that will append the statement, or take a standpoint first (`aggregator.log.standpoint`).
+Nothing is read before a check needs it: single rows of a site's plans and results, but all of its datasets at once.
 """
 
 from collections.abc import Container, Iterator, Mapping

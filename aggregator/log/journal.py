@@ -96,7 +96,7 @@ class Appended:
 class LogHead:
     """The size of the log and its newest signed checkpoint, which is None for the empty log.
 
-    `restored_size` is the mark of a log that was restored and is not known to be the newest copy.
+    `restored_size`: number of entries in the backup, for a restored log that is not known to be the newest copy.
     """
 
     size: int

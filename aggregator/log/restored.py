@@ -45,7 +45,7 @@ def read_mark(connection: Connection) -> int | None:
 
 
 def refuse_mark(log_size: int | None) -> None:
-    """Check that there is no mark; `log_size` is its number of entries in the backup. Raises RestoredLogError."""
+    """Check that there is no mark. `log_size`: number of entries in the backup, as marked. Raises RestoredLogError."""
     if log_size is not None:
         raise RestoredLogError(
             f"this log was restored from a backup of {log_size} entries and has not been compared with checkpoints "

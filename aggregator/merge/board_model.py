@@ -311,7 +311,8 @@ class Board:
         site_results: Results of named sites, sorted by site name, scorecard and model.
         pooled_sites: Number of distinct sites that contribute to published figures and are not
             shown by name.
-        revoked: Log positions of named sites' results that no longer count because of revocations.
+        revoked: Log positions of named sites' results that no longer count because a key was
+            revoked, or the site, model or scorecard was removed from the registry.
         withdrawn: Named sites' withdrawn results, sorted by log position.
     """
 
@@ -381,7 +382,7 @@ class AuditedFigures:
 
     @property
     def cells(self) -> int:
-        """The number of these cells, which rely on auditors' signatures."""
+        """The number of cells that rely on auditors' signatures."""
         return sum(len(row.cells) for table in self.tables.values() for row in table.rows.values())
 
     def to_bytes(self) -> bytes:
@@ -429,7 +430,7 @@ def _write_row(row: AuditedRow) -> dict[str, object]:
 
 
 def _write_cell(cell: MergedCell) -> dict[str, object]:
-    """Return a cell as a JSON object, without missing numbers."""
+    """Return a cell as a JSON object; numbers that are missing are left out."""
     written: dict[str, object] = {"state": cell.state.value}
     if cell.why is not None:
         written["why"] = cell.why.value

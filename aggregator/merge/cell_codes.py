@@ -78,8 +78,8 @@ def drop_policy(codes: Integers) -> Integers:
 
 
 def value_and_bucket(codes: Integers) -> Integers:
-    """Return numbers that are equal if and only if value (or cell code) and bucket are, which
-    determine a weighted mean.
+    """Return numbers that are equal if and only if both value (or cell code) and bucket are equal.
+    Only these two determine a weighted mean.
     """
     fields = decode_codes(codes)
     return numpy.where(codes == 0, 0, 1 + fields.bucket * _VALUES + (fields.value - _MIN_VALUE))

@@ -48,8 +48,8 @@ def coarsen_cell(merged: MergedCell, *, is_few: bool) -> MergedCell:
 
 
 def _coarsen_few(merged: MergedCell) -> MergedCell:
-    """Keep only two widths for the spread over a few pooled sites, in tenths: those of interval and
-    leave-one-out range.
+    """Keep only two numbers that depend on the spread over a few pooled sites: the widths, in tenths, of the interval
+    and of the leave-one-out range.
 
     Ends that are rounded separately would provide two further equations.
     """

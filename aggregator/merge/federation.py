@@ -331,6 +331,6 @@ def _same_keys(before: Site | None, after: Site | None) -> bool:
 
 
 def read_row_code(code: int) -> tuple[int, int]:
-    """Return the flags and the number of withdrawn results for a row's code above 0."""
+    """Return the flags and the number of withdrawn results for a row's code, which must be above 0."""
     withdrawn, flags = divmod(code - 1, _FLAGS)
     return flags, withdrawn

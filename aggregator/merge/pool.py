@@ -74,7 +74,7 @@ def pool(published: Sequence[SiteCell], cell: Cell, policy: DisclosurePolicy) ->
 
 
 def _publishable(ran: Sequence[SiteCell], policy: DisclosurePolicy) -> list[SiteCell]:
-    """Return the figures without pooled sites, unless those sites hide each other."""
+    """Return all figures if the pooled sites hide each other, otherwise only those of named sites."""
     hidden = [figure for figure in ran if not figure.named]
     weights = numpy.array(
         [WEIGHT[figure.bucket] for figure in hidden if figure.state is State.VALUE], numpy.int64
@@ -104,8 +104,8 @@ def describe_absence(
 
     Args:
         states: States of the sites that may be shown.
-        reasons: Reasons of those sites that suppressed their figure.
-        left_out: Number of those sites.
+        reasons: Reasons of the sites that suppressed their figure.
+        left_out: Number of the sites that suppressed their figure.
         waiting: Number of pooled sites that are not shown yet.
         has_hidden: Whether a pooled site ran the cell.
     """
@@ -157,10 +157,10 @@ def merge_figures(figures: Figures, weights: Integers, cell: Cell) -> MergedCell
 def _tell_block(figures: Figures, weights: Integers) -> tuple[Figures, float]:
     """Replace each figure of a few pooled sites with their mean. Also return the bound on their distance from it.
 
-    Interval widths are computed from these. A named site that submits one figure after another can
-    observe at which point a rounded width changes, and thereby its value before rounding. Widths
-    therefore depend on pooled figures only through their mean, which is public, and through this
-    distance, a share of the range in whole tenths that is constant between steps.
+    Interval widths are computed from these means and this bound. A named site that submits one figure after another can
+    observe at which point a rounded width changes, and so learn the width before rounding. Widths therefore depend on
+    pooled figures only through their mean, which is public, and through this distance, a share of the range in whole
+    tenths that is constant between steps.
     """
     hidden = figures.is_hidden
     ends, distance = [], 1
@@ -205,7 +205,7 @@ def interval_of_site(figure: SiteCell, cell: Cell, policy: DisclosurePolicy) -> 
 
     Args:
         figure: A value.
-        cell: whose figure it is.
+        cell: The cell that the figure is for.
         policy: The policy that the site followed.
     """
     mean, least = figure.value / RANGE, int(MIN_UNITS_IN_BUCKET[figure.bucket])

@@ -160,9 +160,8 @@ def _win_rates(means: Floats) -> Floats:
     differs = numpy.ones_like(ascending, dtype=numpy.bool_)
     differs[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
     first = numpy.maximum.accumulate(numpy.where(differs, place, 0), axis=1)
-    is_last = numpy.roll(
-        differs, -1, axis=1
-    )  # wraps around from the last to the first, which differs
+    # The last position takes the flag of the first, which is always true.
+    is_last = numpy.roll(differs, -1, axis=1)
     end = means.shape[1] - 1
     last = numpy.minimum.accumulate(numpy.where(is_last, place, end)[:, ::-1], axis=1)[:, ::-1]
     wins = numpy.empty_like(means)

@@ -36,8 +36,9 @@ class SiteCell:
         bucket: Bucket of the number of units.
         spread: Standard deviation in steps of 0.02 of the range; None for binary cells, -1 if
             suppressed.
-        policy: The policy that the site followed; None means the federation's floor.
-        is_surplus: Whether its policy releases other metrics of the group instead of this one.
+        policy: The policy that the site followed; None means the minimum policy, which applies to all sites.
+        is_surplus: Whether the cell is beyond the number of figures per group, or of variables per benchmark, that the
+            site's policy releases.
     """
 
     named: bool
@@ -108,7 +109,9 @@ def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures of distinct sites for one cell as columns, in a canonical order. All are values or coded.
+    """The figures of distinct sites for one cell as columns, in a canonical order.
+
+    Each figure is a value, or a code for one end of the range.
 
     Attributes:
         place: Index of each site in the input columns.
@@ -145,7 +148,7 @@ def make_figures(
     *,
     protected: bool,
 ) -> Figures:
-    """Create the columns, sorted by content. Every figure must be a value or coded.
+    """Create the columns, sorted by content. Each figure must be a value or a code for one end of the range.
 
     Args:
         value: Thousandths, or LOW_CODED or HIGH_CODED.
@@ -177,7 +180,7 @@ def make_figures(
 
 
 def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:
-    """Return columns of the figures that are values or coded."""
+    """Return columns of the figures that are values or codes for one end of the range. Omit all others."""
     shown = [
         cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}
     ]
@@ -198,4 +201,5 @@ def _column(numbers: Sequence[int]) -> Integers:
     return numpy.array(numbers, dtype=numpy.int64)
 
 
-SURE_NOISE = float(CERTAINTY)  # scales of the noise within which 95 % of it lies
+# 95 % of the noise lies within this many times its scale.
+SURE_NOISE = float(CERTAINTY)

@@ -33,7 +33,7 @@ class NamedWeights:
     _by_column: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def share_of(self, column: int, bucket: int) -> int:
-        """Return the share of the named sites' weight, in percent, of a site whose figure has this bucket."""
+        """Return the percentage of the named sites' weight that belongs to a site whose figure has this bucket."""
         if column not in self._by_column:
             self._by_column[column] = self._limit_and_total(column)
         limit, total = self._by_column[column]

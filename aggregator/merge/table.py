@@ -368,7 +368,7 @@ class _Column:
         sites: Ids of the contributing sites.
         codes: A code for each site, with the policy.
         is_hidden: Whether each site is pooled.
-        has_figure: Whether each contribution is a value or coded.
+        has_figure: Whether each contribution is a value or a code for one end of the range.
         figures: Figures of the contributions that have one.
         weights: Weights of these figures.
     """

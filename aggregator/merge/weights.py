@@ -51,7 +51,8 @@ def limit_share(weights: Integers, share_percent: int, others: int = 0) -> Integ
         free_percent = 100 - limited * share_percent
         if free_percent <= 0:
             break
-        limit = share_percent * rest // free_percent  # if the `limited` larger ones are cut to it
+        # This is the limit if exactly the `limited` largest weights exceed it.
+        limit = share_percent * rest // free_percent
         if weight <= limit:
             return numpy.minimum(weights, limit)
         rest -= weight

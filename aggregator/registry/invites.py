@@ -23,7 +23,7 @@ _SITE_ALPHABET = string.digits + string.ascii_lowercase
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """An invite, given to a site over a channel that both sides trust. Its first holder may request enrolment, once."""
+    """An invite, given to a site over a channel that both sides trust. It is valid for one enrolment request."""
 
     name: str  # display name of the deployment
     url: str

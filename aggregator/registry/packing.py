@@ -18,7 +18,7 @@ BLOCK: Final = 64
 
 _WHOLE: Final = b"W"
 _DIFFERENCE: Final = b"D"
-# Of a key, a model or a site: pieces that stay as they are from version to version.
+# The end of a piece: a key, a model or a site. Most pieces stay the same from version to version.
 _END_OF_PIECE: Final = b"}"
 
 

@@ -207,7 +207,7 @@ def _earlier(before: int | None, index: int) -> int:
 
 
 def _describe_sites(connection: Connection, sites: dict[str, Site], changes: Changes) -> None:
-    """Change publication and name of sites. The name of a pooled site is stored here, but is not in the registry."""
+    """Change publication and name of sites. The name of a pooled site is stored in the database only."""
     for site_id in (*changes.publications, *changes.names):
         _require_site(sites, site_id)
     for site_id in {**changes.publications, **changes.names}:

@@ -157,7 +157,7 @@ def is_kept(connection: Connection, digest: str) -> bool:
 
 
 def check_room(connection: Connection, request: PendingRekeying) -> None:
-    """Check that there is room for a stranger's request. Other requests may make room for themselves.
+    """Check that there is room for a stranger's request. Other requests may replace outdated ones instead.
 
     Raises:
         TooManyRequestsError: the maximum number of requests is waiting for its site.
@@ -181,7 +181,8 @@ def keep_request(connection: Connection, request: PendingRekeying) -> None:
         request.signers is not Signers.STRANGERS
         and len(_read_queue(connection, request)) >= MAX_WAITING
     ):
-        # A stranger's request makes no room, as this would reveal whether other requests still fit the log.
+        # A stranger's request replaces no outdated ones, because this would reveal whether other requests still fit the
+        # log.
         _drop_stale(connection, request)
     _require_room(connection, request)
     connection.execute(
@@ -233,7 +234,7 @@ def _name_signers(envelope: bytes, site: Site) -> Signers:
 def pending_rekeyings(
     connection: Connection, site: str | None = None
 ) -> tuple[list[PendingRekeying], list[StaleRekeying]]:
-    """Return the stored requests of one site or of all, those by known keys first, and those that no longer fit."""
+    """Return the stored requests from one site or all sites, those by known keys first, and the outdated ones."""
     table = rekeying_requests.c
     query = select(rekeying_requests).order_by(
         table.site, table.signed_by_known_keys.desc(), table.digest

@@ -30,7 +30,7 @@ _VERSION_OF_DIGEST = select(registry_versions.c.version).where(
 )
 _recently_read: dict[
     str, Registry
-] = {}  # by the digest of their envelope, so that databases do not mix
+] = {}  # by digest of the envelope, since several databases may be open
 
 
 def newest_registry(connection: Connection) -> Registry:
@@ -164,7 +164,7 @@ def put_in_force(connection: Connection, version: int, envelope: bytes) -> None:
 
 
 def own_pins(registry: Registry) -> RootPins:
-    """Return the pins for a first registry, taken from its own root keys: a deployment's founder is its root."""
+    """Return the pins for a first registry, taken from its own root keys, which the founder holds."""
     return RootPins(
         registry.deployment, frozenset(key.keyid for key in registry.roots), registry.threshold
     )

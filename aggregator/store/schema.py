@@ -51,8 +51,8 @@ entries = Table(
 """The log. `position` counts from 0 without gaps. `registry` is the version in force when the entry
 was accepted. `kind` and `ledger_*` are copied from the statement. `settles` is the digest of the
 earlier statement that this one closes: the plan of a result or abandonment, or the result of a
-withdrawal. No statement is closed twice. `scores_root` and `figures` of a result serve to detect
-copies. `checkpoint` is the signed head after this entry.
+withdrawal. No statement is closed twice. `scores_root` and `figures` are used to detect a result that repeats an
+earlier one. `checkpoint` is the signed head after this entry.
 """
 
 nodes = Table(
@@ -90,9 +90,8 @@ refusals = Table(
     Column("log_size", Integer, nullable=False),
     Column("note", Text, nullable=False),
 )
-"""The last signed refusal of each payload that both of a site's keys had signed. A row is kept if
-the payload is accepted later: the site may have relied on the refusal and signed another payload
-for the same position.
+"""The last signed refusal of each payload that both of a site's keys had signed. A row is kept even if the payload is
+accepted later, because the site may have relied on the refusal and signed another payload for the same position.
 """
 
 invites = Table(
@@ -104,7 +103,7 @@ invites = Table(
     Column("token_verifier", String(64), nullable=False),
     Column("expires_day", Integer, nullable=False),
 )
-"""Open and used invites. An invite is used once a row of `entries` has its site."""
+"""Open and used invites. An invite counts as used as soon as `entries` contains a row for its site."""
 
 enrolment_requests = Table(
     "enrolment_requests",
@@ -113,7 +112,9 @@ enrolment_requests = Table(
     Column("digest", String(64), nullable=False, unique=True),
     Column("envelope", LargeBinary, nullable=False),
 )
-"""Enrolment requests with valid signatures and token proof, waiting for an operator to compare fingerprints."""
+"""Enrolment requests whose signatures and proof of holding the invite's token are valid, waiting for an operator to
+compare fingerprints.
+"""
 
 rekeying_requests = Table(
     "rekeying_requests",

@@ -160,15 +160,15 @@ def _read_limited(answer: httpx.Response, path: str) -> bytes:
     content = bytearray()
     until = time.monotonic() + MAX_ANSWER_S
     if answer.headers.get("Content-Encoding", "identity") != "identity":
-        fault = "with compression, which was not requested"
+        fault = "with a compressed response, which was not requested"
     else:
         for chunk in answer.iter_raw():
             content += chunk
             if len(content) > MAX_ANSWER:
-                fault = f"with more than {MAX_ANSWER} bytes"
+                fault = f"with a response of more than {MAX_ANSWER} bytes"
                 break
             if time.monotonic() > until:
-                fault = f"for longer than {MAX_ANSWER_S:.0f} seconds"
+                fault = f"with a response that took longer than {MAX_ANSWER_S:.0f} seconds"
                 break
     if fault:
         raise SettingsError(
