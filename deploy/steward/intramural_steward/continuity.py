@@ -47,8 +47,8 @@ def check_continuity(
     for entry in reversed(same):  # start with the newest, which has all signatures
         if entry.decision == APPROVED:
             return Continuity(approved_before=entry)
-    # A rejected draft is as old as its rejection: later statements had more entries in their
-    # ledgers.
+    # A draft that was rejected earlier is compared only with decisions before that rejection, because
+    # later statements have more entries in their ledgers.
     before = known[: known.index(same[0])] if same else known
     all_approved = [entry for entry in known if entry.decision == APPROVED]
     approved = leave_out_refused(all_approved, refused)

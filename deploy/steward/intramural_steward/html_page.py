@@ -87,8 +87,8 @@ def _render_page(page: Page) -> str:
             _render_figures(description.figures, has_before=bool(description.previous)),
         ]
     if description.notes:
-        parts.append("<h2>Statements of the site</h2>")
-        parts.append("<p>These numbers do not leave the site, and cannot be checked here.</p>")
+        parts.append("<h2>Numbers stated by the site</h2>")
+        parts.append("<p>They do not leave the site, and cannot be checked here.</p>")
         parts.append(_render_facts(description.notes))
     if description.rules:
         parts += ["<h2>Rules</h2>", _render_rules(description.rules)]

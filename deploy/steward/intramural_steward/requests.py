@@ -229,20 +229,24 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
     check_context(header, registry)
     if header.epoch != site.epoch:
         raise ProtocolError(
-            Code.WRONG_EPOCH, f"epoch {header.epoch}; the registry has {site.epoch}"
+            Code.WRONG_EPOCH,
+            f"the draft is for epoch {header.epoch}, but the registry has epoch {site.epoch}",
         )
     if header.seq == 1 and header.prev != site.start:
         raise ProtocolError(
             Code.WRONG_PREV, "link 1 does not follow the start of the epoch that the registry names"
         )
     if isinstance(statement, ResultPredicate) and not 0 <= today_day - statement.day < DAY_WINDOW:
-        raise ProtocolError(Code.WRONG_DAY, f"day {statement.day}, today is {today_day}")
+        raise ProtocolError(
+            Code.WRONG_DAY, f"the result is of day {statement.day}, but today is day {today_day}"
+        )
     if (
         isinstance(statement, PlanPredicate)
         and not 0 <= statement.expires_day - today_day < DAY_WINDOW
     ):
         raise ProtocolError(
-            Code.WRONG_DAY, f"the plan ends on day {statement.expires_day}, today is {today_day}"
+            Code.WRONG_DAY,
+            f"the plan ends on day {statement.expires_day}, but today is day {today_day}",
         )
     return Draft(data, opened, statement, notes)
 

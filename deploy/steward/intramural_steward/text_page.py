@@ -42,7 +42,7 @@ def _lines(page: Page) -> Iterator[str]:
         yield from _list_figures(description.figures, has_before=bool(description.previous))
     if description.notes:
         yield ""
-        yield "Statements of the site (these numbers do not leave it, and cannot be checked here)"
+        yield "Numbers stated by the site (they do not leave it, and cannot be checked here)"
         for note in description.notes:
             yield from _wrap("  ", f"{note.text} {note.name}")
     if description.rules:
