@@ -1,4 +1,4 @@
-"""Measure how well clinicians agree with each other, and juries, judges and word metrics with them. Pure."""
+"""Measure how well clinicians agree with each other and with juries, judges and text-overlap metrics. Pure."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from agent.statistics.agreement import NO_ICC, Icc, Ratings, estimate_icc_gain, 
 from agent.statistics.resampling import MIN_UNITS
 
 CLINICIANS = "clinicians"
-# Minimum number of answers that both graders of a pair must share for the pair to count. Chance would dominate
-# the estimates of smaller pairs.
+# Minimum number of answers that both graders of a pair must have graded for the pair to count. With fewer answers,
+# chance would dominate the estimate.
 MIN_ANSWERS = 10
 _Pair = tuple[int, int]  # indexes of two columns
 
@@ -20,24 +20,25 @@ _Pair = tuple[int, int]  # indexes of two columns
 class AgreementFigure:
     """One comparison on one criterion: a mean over pairs of clinicians, or over pairs of a clinician and `who`.
 
-    Pairs are weighted by the number of answers they share; a pair with fewer than MIN_ANSWERS does not count.
+    A pair is weighted by the number of answers that both of its graders graded, and does not count if there are fewer
+    than MIN_ANSWERS.
 
     Attributes:
         criterion: name of the criterion, or OVERALL.
         who: the grader that is compared with clinicians, or CLINICIANS for clinicians among themselves.
-        kind: the kind of grader that `who` is.
-        n: number of answers that both graders of at least one counted pair graded.
-        units: number of patients or documents behind these answers.
-        pairs: number of shared answers of each counted pair.
-        left_out: number of shared answers of each pair that has too few to count.
-        absolute: ICC(2,1), absolute agreement; without a value for a metric, since its scale differs.
+        kind: "clinician", "jury", "judge" or "metric", depending on `who`.
+        n: number of answers that were graded by both graders of at least one counted pair.
+        units: number of patients or documents to which these answers belong.
+        pairs: for each counted pair, the number of answers that both graders graded.
+        left_out: the same number for each pair that has too few such answers to count.
+        absolute: ICC(2,1), absolute agreement; has no value for a metric, because metrics use another scale.
         standardised: ICC(3,1) of z scores, which does not depend on the scale; for one pair, Pearson's correlation.
         mean: ICC(3,k) of z scores.
         above: the agreement (`standardised`) of `who` with each of two clinicians, minus the agreement of these two
             with each other, over the answers that all three graded.
-        above_n: number of answers behind `above`.
-        needed: number of units for an interval of the requested width, extrapolated from this one's width; None if
-            there is no interval.
+        above_n: number of answers from which `above` was computed.
+        needed: number of units required for an interval of the requested width, extrapolated from the width of the
+            present interval; None if there is no interval.
     """
 
     criterion: str
@@ -66,7 +67,7 @@ class AgreementFigure:
 
 @dataclass(frozen=True, slots=True)
 class _PairsInCommon:
-    """The number of answers that both graders of a pair graded: of counted pairs, and of pairs with too few."""
+    """For each pair, the number of answers that both graders graded. Pairs with too few are in `left_out`."""
 
     counted: dict[_Pair, int]
     left_out: dict[_Pair, int]
@@ -182,7 +183,7 @@ def _name_pair(table: RatingTable, pair: _Pair) -> str:
 
 
 def _estimate_units_needed(icc: Icc, units: int, width: float) -> int | None:
-    """Return the number of units for an interval of this width: widths shrink with the square root of that number."""
+    """Return the number of units required for this width: a width shrinks with the square root of the number."""
     if icc.low is None or icc.high is None:
         return None
     ratio = (icc.high - icc.low) / width

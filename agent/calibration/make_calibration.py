@@ -68,13 +68,13 @@ class CalibrationSummary:
 
     Attributes:
         items: number of answers.
-        models: number of models that gave them.
-        units: number of patients or documents behind them.
+        models: number of models that gave these answers.
+        units: number of patients or documents to which the answers belong.
         files: names of the clinicians' files.
         withheld: number of texts that redaction withheld.
         too_long: number of items with a text too long for a spreadsheet cell.
         purged: number of gradable answers that could not be chosen because their texts were purged.
-        note: a sentence that says how the texts were changed.
+        note: a sentence that says whether and how the texts were changed.
     """
 
     items: int
@@ -184,7 +184,7 @@ def _write_sheets(
     sheets: dict[str, bytes] = {}
     for number in range(1, wanted.raters + 1):
         file = f"rater-{number}.csv"
-        order = random.Random(f"{seed} {file}")  # noqa: S311 (an order, no secret)
+        order = random.Random(f"{seed} {file}")  # noqa: S311 (an order, not a secret)
         shuffled = order.sample(rows, len(rows))
         sheets[file] = write_sheet(
             shuffled, rubric.criteria, rubric.scale, with_reference=wanted.with_reference
@@ -203,7 +203,7 @@ def _hand_out(
     out: Path,
     files: Mapping[str, bytes],
 ) -> None:
-    """Store the plan before the folder gets its name, because sheets cannot be read back without a plan."""
+    """Store the plan before `out` is created, because sheets cannot be imported without a plan."""
     is_plan_stored = False
     try:
         with new_folder(out) as folder:
@@ -217,7 +217,7 @@ def _hand_out(
                 )
             is_plan_stored = True
     except ConfigError:
-        # The folder could not be renamed to `out`, so the plan is deleted too.
+        # The folder `out` could not be created, so the plan is deleted too.
         if is_plan_stored:
             delete_calibration(store, wanted.name)
         raise
@@ -266,7 +266,7 @@ def _select_runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
         raise ConfigError(
             f"no run of benchmark {benchmark} has a jury with grading criteria, so there is nothing to compare with "
             "clinicians",
-            "Name a benchmark with a jury_score, and run it with this version.",
+            "With --benchmark, name a benchmark that has the metric jury_score, and run it with this version.",
         )
     # Reference baselines would waste clinicians' time if there are answers of a language model.
     return [run for run in judged if run.details.language_model] or judged
@@ -301,7 +301,7 @@ def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     if len(variants) > 1:
         raise ConfigError(
             f"the runs of benchmark {runs[0].benchmark} have juries with different criteria, scales or prompts",
-            "Run them again with one definition, or move comparable runs to a separate suite.",
+            "Run them again with one definition, or run comparable entries in a separate suite.",
         )
     return rubrics[0]
 
@@ -321,7 +321,7 @@ def _list_candidates(
             candidates.setdefault(run.model, []).append(candidate)
     if not candidates:
         raise ConfigError(
-            "the runs have no answers that a jury could grade",
+            f"the runs of benchmark {runs[0].benchmark} have no answers that a jury could grade",
             "Run the suite first.",
         )
     return candidates
@@ -336,7 +336,7 @@ def _choose_items(
 ) -> tuple[list[_Item], int]:
     """Return the chosen items with their texts, and the number of answers whose texts were purged."""
     rules = {run.run_id: Rules.of_run(run.details) for run in runs}
-    chosen = choose_answers(candidates, wanted.items, random.Random(seed))  # noqa: S311 (a sample, no secret)
+    chosen = choose_answers(candidates, wanted.items, random.Random(seed))  # noqa: S311 (a sample, not a secret)
     items = {item.candidate: item for item in _load_items(store, rules, chosen)}
     purged = 0
     if len(items) < len(chosen):
@@ -346,7 +346,7 @@ def _choose_items(
             for item in _load_items(store, rules, answers):
                 with_texts.setdefault(model, []).append(item.candidate)
         purged = _count_answers(candidates) - _count_answers(with_texts)
-        chosen = choose_answers(with_texts, wanted.items, random.Random(seed))  # noqa: S311 (a sample, no secret)
+        chosen = choose_answers(with_texts, wanted.items, random.Random(seed))  # noqa: S311 (a sample, not a secret)
         items = {item.candidate: item for item in _load_items(store, rules, chosen)}
     if not chosen:
         raise ConfigError(
@@ -427,7 +427,7 @@ def _write_instructions(measure: Measure, rubric: Rubric, count: int, note: str)
     if measure.use.prompt:
         lines += [
             "",
-            "The judge models receive the following instructions for the same task; they explain the grades:",
+            "For the same task, the judge models receive the following instructions, which explain the grades:",
             "",
         ]
         lines += [measure.use.prompt]

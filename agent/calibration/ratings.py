@@ -1,4 +1,4 @@
-"""Collect the ratings of the same answers by clinicians, jury, judges and word metrics in one table."""
+"""Collect the ratings of the same answers by clinicians, juries, judges and text-overlap metrics in one table."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,10 @@ _Values = dict[str, float]  # criterion, or OVERALL -> number
 
 @dataclass(frozen=True, slots=True)
 class Grader:
-    """A source of ratings: a clinician (R1, R2, ...), the jury, one of its judges, or a word metric.
+    """A source of ratings: a clinician (R1, R2, ...), the jury, one of its judges, or a text-overlap metric.
 
-    If runs have different juries, these are named `jury 1`, `jury 2`; so are metrics with different options.
+    If the runs have different juries, the juries are named `jury 1`, `jury 2` and so on. Metrics with different options
+    are numbered in the same way.
     """
 
     name: str
@@ -70,7 +71,7 @@ class _UnchangedItems:
 
 @dataclass(frozen=True, slots=True)
 class _SampledRun:
-    """A run, and the sampled items among its answers by position."""
+    """A run, and those of its answers that are items of the sample, by position."""
 
     run: "Run"
     items: dict[int, str]
@@ -78,7 +79,7 @@ class _SampledRun:
 
 @dataclass(frozen=True, slots=True)
 class _MachineRating:
-    """The values of a jury, a judge or a metric for one answer of a run."""
+    """The values that a jury, a judge or a metric gave to one answer of a run."""
 
     grader: Grader
     position: int
@@ -169,7 +170,7 @@ def _list_sampled_runs(
     return sampled_runs
 
 
-# The variants of each measure over these runs, in order, by the measure's name.
+# For the name of each measure, the different variants of the measure in these runs, in order.
 _Variants = Mapping[str, Sequence[str]]
 
 
@@ -200,7 +201,7 @@ def _name_variant(name: str, measure: Measure, variants: _Variants) -> str:
 def _read_machine_ratings(
     store: "Store", run: "Run", criteria: Sequence[str], variants: _Variants
 ) -> Iterator[_MachineRating]:
-    """Yield the ratings of a run's answers by its jury, judges and word metrics."""
+    """Yield the ratings of a run's answers by its jury, judges and text-overlap metrics."""
     rules = Rules.of_run(run.details)
     jury_measure = find_jury_measure(rules)
     if jury_measure is None:

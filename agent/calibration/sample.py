@@ -1,10 +1,10 @@
-"""Choose answers for clinicians: equal shares of the models, and as many patients as possible. Pure."""
+"""Choose answers for clinicians: an equal share from each model, and as many patients as possible. Pure."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 
-# Without vowels and digits, a code is never a word, nor a date or number that a spreadsheet would rewrite.
+# Without vowels and digits, a code can be neither a word nor a date or number that a spreadsheet would reformat.
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_LENGTH = 6
 
@@ -57,7 +57,7 @@ def choose_answers(
 def _find_new(
     queue: Sequence[SampleCandidate], units: Set[bytes], instances: Set[bytes]
 ) -> SampleCandidate:
-    """Return the first answer for a new unit, else the first for a new instance, else the first."""
+    """Return the first answer for a new unit; otherwise the first for a new instance; otherwise the first of all."""
     for candidate in queue:
         if candidate.unit not in units:
             return candidate

@@ -83,7 +83,8 @@ class _GradeReader:
         if not item:
             if any(cell.strip() for cell in row):
                 self._problems.add(
-                    f"row {number}", "has no item code; was a long text split into several rows?"
+                    f"row {number}",
+                    "has no item code; a long text may have been split into several rows",
                 )
             return
         if item not in self._items:
@@ -112,8 +113,9 @@ class _GradeReader:
 def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale: Scale) -> Grades:
     """Return the grades in a completed file; blank cells and missing rows are missing grades.
 
-    Every common variant of CSV is accepted: columns separated by commas, semicolons or tabs, decimals with a point or
-    a comma, and columns in any order. Only item codes and grades are read; texts and added columns are ignored.
+    Every common variant of CSV is accepted: columns separated by commas, semicolons or tabs, decimal numbers with a
+    point or a comma, and columns in any order. Only item codes and grades are read; texts and added columns are
+    ignored.
 
     Raises:
         BenchmarkError: the file is invalid. The message lists invalid cells by column and row (as in a spreadsheet,
@@ -177,7 +179,7 @@ def _find_columns(
     item = _find_column(header, [ITEM], problems)
     criterion_columns: dict[str, int] = {}
     for criterion in criteria:
-        # The full heading comes first, since a criterion may have the same name as a text column.
+        # Search for the full heading first, because a criterion may have the same name as a text column.
         names = [write_heading(criterion, scale), criterion]
         criterion_columns[criterion] = _find_column(header, names, problems)
     problems.check()
@@ -185,7 +187,7 @@ def _find_columns(
 
 
 def _find_column(header: Sequence[str], names: Sequence[str], problems: Problems) -> int:
-    """Return the index of the column with the first of the `names` that occurs in the header; 0 after a problem."""
+    """Return the index of the column named by the first of the `names` in the header; 0 after recording a problem."""
     for name in names:
         spellings = (_fold(name), _fold(format_cell(name)))
         columns = [column for column, cell in enumerate(header) if _fold(cell) in spellings]

@@ -16,7 +16,7 @@ class Estimate:
         found: identifiers that redaction found completely, according to the reviewers.
         missed: identifiers that redaction missed, wholly or in part.
         wrong: detections of words that do not identify a person.
-        recall: the share of identifiers that were found. Records are the units.
+        recall: the share of identifiers that were found; its interval treats records as units.
     """
 
     entity: str

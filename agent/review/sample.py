@@ -135,7 +135,7 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
     if not chosen:
         raise ConfigError(
             f"suite {wanted.suite} has no texts to review: it has no answers yet, or its texts were purged",
-            "Run it first.",
+            "Run the suite first.",
         )
     return list(chosen.values())
 
