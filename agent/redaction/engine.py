@@ -423,7 +423,7 @@ def _map_entity(presidio_entity: str) -> str:
 
 
 def _is_within(start: int, end: int, stretches: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a span lies within one of the stretches, apart from one punctuation mark that a model may add."""
+    """Return whether a span lies within one of the ranges, apart from one punctuation mark that a model may add."""
     return any(first <= start and end <= last + 1 for first, last in stretches)
 
 

@@ -85,7 +85,7 @@ def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str
     Args:
         texts: texts from instances, returned unchanged, in order.
         audit: writes the audit entry and returns once it is on disk. It runs first; if it raises, no text is shown.
-        event: description of the revealed texts and their run, without any text of a case.
+        event: description of the revealed texts and their run, without any of the texts.
     """
     audit(event)
     return [mark_redacted(text) for text in texts]

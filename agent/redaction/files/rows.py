@@ -15,7 +15,7 @@ from agent.redaction.views.nested import Json, texts_in, with_texts
 from agent.vocabulary import Identifier
 
 MAX_LINE = 64 * 2**20  # bytes; longer lines are withheld without being read into memory
-_ROWS_NAMED = 10  # maximum number of listed rows with withheld fields
+_ROWS_NAMED = 10  # maximum number of rows with withheld fields that are listed by number
 _ENTITIES = frozenset(get_args(Entity))
 
 Others = Literal["keep", "redact", "drop"]
@@ -210,12 +210,12 @@ def _select_fields(row: dict[str, Json], number: int, task: RowTask) -> dict[str
     fields = {name: row[name] for name in task.fields if name in row}
     if not fields:
         raise RedactionError(
-            f"row {number}: it has no field {' or '.join(task.fields)}",
+            f"row {number}: has no field {' or '.join(task.fields)}",
             "Give fields that occur in the rows: each row needs at least one of them. Nothing was written.",
         )
     if task.spans and any(not isinstance(value, str | None) for value in fields.values()):
         raise RedactionError(
-            f"row {number}: --spans needs a text in {' and '.join(task.fields)}",
+            f"row {number}: with --spans, the value of {' and '.join(task.fields)} must be a text or null",
             "Spans can be listed only for plain texts: omit --spans. Nothing was written.",
         )
     return fields
@@ -272,7 +272,7 @@ def _join_fields(
 def _list_spans_by_field(
     fields: dict[str, Json], texts: Sequence[_RowText]
 ) -> dict[str, list[tuple[int, int, str]]]:
-    """Return the spans of each field, whose value is a text or null. Their texts come first in `texts`."""
+    """Return the spans of each field, whose value is a text or null; `texts` begins with the fields' texts."""
     remaining = iter(texts)
     spans: dict[str, list[tuple[int, int, str]]] = {}
     for name, value in fields.items():

@@ -71,7 +71,7 @@ class ClearedJudgement:
 
 @dataclass(frozen=True, slots=True)
 class ClearedCase:
-    """An instance of a run as a person may see it. Texts are None after a purge or before an answer.
+    """An instance of a run as a person may see it. Texts that were purged, or do not exist yet, are None.
 
     Attributes:
         position: position in benchmark order, starting at 0.
@@ -143,7 +143,7 @@ class Clearer(ABC):
 
         Args:
             records: the texts of each record.
-            which: description of the records, without any text of a case.
+            which: description of the records, without any of their texts.
             subjects: the subject of each record; empty if nothing is known about its people.
         """
 

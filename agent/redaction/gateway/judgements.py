@@ -21,7 +21,7 @@ _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([\"\\/bfnrt]))")
 # The characters for escape letters; other escaped characters represent themselves.
 _LETTERS = {"n": "\n", "r": "\n", "t": "\t", "b": " ", "f": " "}
 # Maximum levels of nested escapes that are decoded. The backslashes of deeper ones are dropped, because a hostile reply
-# may nest without limit.
+# may nest escapes without limit.
 _LAYERS = 8
 
 
@@ -109,7 +109,7 @@ def _list_shown_texts(stored: "StoredInstance") -> tuple[str, ...]:
 def _read_words(
     jury: "KeptJury | None", seat: "Seat", judgement: "Judgement", shown_texts: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return the texts next to the grades in the reply from which the seat was filled."""
+    """Return the texts that accompany the grades in the reply on which the seat's verdict is based."""
     if seat.grades is None or not shown_texts:
         return {}
     rubric = _build_rubric(jury, seat.grades)

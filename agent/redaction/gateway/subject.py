@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from agent.vocabulary import Identifier, Instance
 
-# A number assigned to a person: letters with three digits among them, or six digits in a row. Fewer digits are probably
-# the number of a row or a topic, which need not be searched for in every text.
+# A number assigned to a person: letters with three digits among them, or six consecutive digits. Fewer digits are
+# probably the number of a table's row or of a topic, which need not be searched for in every text.
 _MIXED_NUMBER = re.compile(r"(?=(?:\D*\d){3})(?=.*[^\W\d_])\S{5,40}")
 _LONG_NUMBER = re.compile(r"\d{6,40}")
 
@@ -37,7 +37,7 @@ class Subject:
 
 
 def _find_numbers(text: str) -> list[str]:
-    """Return the whole text if it is a number of letters and digits, and each long number in it."""
+    """Return the whole text if it is one identifier of letters and digits, and each long number in it."""
     text = text.strip()
     numbers = _LONG_NUMBER.findall(text)
     return [text, *numbers] if _MIXED_NUMBER.fullmatch(text) else numbers

@@ -9,7 +9,7 @@ from agent.redaction.identity.words import Word
 
 
 class Day(NamedTuple):
-    """A day, or with year 0 that day of any year. Years are reduced to their last two digits."""
+    """A day; with year 0, the same day in any year. Years are reduced to their last two digits."""
 
     year: int
     month: int
@@ -22,7 +22,7 @@ class WrittenDay(NamedTuple):
     Attributes:
         start: offset of its first character.
         end: offset after its last character.
-        readings: the days that it may denote: 3/4/22 is in March or in April.
+        readings: the days that it may denote; 3/4/22 may be a day in March or in April.
     """
 
     start: int

@@ -1,4 +1,4 @@
-"""Search texts for the known names of a record, in all the ways in which people write a name.
+"""Search texts for the known names of a record, in every form in which people write a name.
 
 A name is searched for by its words:
 
@@ -7,7 +7,7 @@ A name is searched for by its words:
 - A **weak** word ("Will", "Rose", "Li") matches only next to another word of the same name, after a title, or if it is
   capitalised in the middle of a sentence.
 - A **common** word ("Wren", "Preschool") of a name that also has a strong word matches only if it is capitalised.
-  Otherwise a diagnosis that was wrongly detected as a name would be redacted everywhere.
+  Otherwise, if a diagnosis was wrongly detected as a name, it would be redacted everywhere.
 
 Adjacent words that belong to the same name are included in a match: further words in any order, initials, particles.
 """
@@ -20,7 +20,7 @@ import regex
 
 from agent.redaction.identity.words import TextWords, plain_words, split_words, to_plain
 
-Stretch = tuple[int, int]  # start and end, exclusive
+Stretch = tuple[int, int]  # start and end (exclusive)
 
 _STRONG_LETTERS = 3
 _JOINED_LETTERS = 6  # minimum total letters of two joined parts
@@ -28,7 +28,7 @@ _ABBREVIATION = 4  # maximum letters of an abbreviation
 # Minimum letters of a word that may contain a typing error; one more if the word has no capital.
 _MISTYPED_LETTERS = 5
 _REACH = 6  # maximum words of one name on each side of the word that matched
-_NAMES_OF_A_WORD = 8  # maximum people per family name that are distinguished
+_NAMES_OF_A_WORD = 8  # maximum number of people with the same family name that are distinguished
 _GAP = 3  # maximum characters between two words of a name, such as ", "
 
 
@@ -228,7 +228,7 @@ class KnownNames:
     def _find_around(
         self, text: TextWords, first: int, last: int, searched: str
     ) -> Iterator[Stretch]:
-        """Yield each name around a match of the word `searched` at `first` to `last`, if enough of the name occurs."""
+        """Yield each name that contains the word `searched`, if enough of the name occurs around `first` to `last`."""
         words = text.words
         strong = self._is_strong_at(text, first, last, searched)
         for number in self._names_by_word[searched]:
@@ -267,7 +267,7 @@ class KnownNames:
     def _belongs(
         self, text: TextWords, candidate: int, neighbour: int, own_words: frozenset[str], hit: int
     ) -> bool:
-        """Return whether a word belongs to its neighbour, which is part of a name with `own_words` around `hit`."""
+        """Return whether a word belongs to a name of `own_words` around `hit`, as its `neighbour` does."""
         word = text.words[candidate]
         is_before = candidate < neighbour
         gap = text.read_gap(min(candidate, neighbour))

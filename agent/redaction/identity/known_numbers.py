@@ -12,7 +12,7 @@ _DIGITS = 4  # minimum digits of a number
 _MIXED = 3  # minimum characters of an identifier that mixes letters and digits
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _APART = re.compile(r"[\s\-./·:#()_]{0,3}")
-# Between groups of a short number, which could otherwise be a fraction or a decimal number.
+# The only separators between groups of a short number, which with others could be a fraction or a decimal number.
 _APART_SHORT = re.compile(r"[ \-]?")
 _LABELLED = re.compile(r"[^\W\d_]+(\d{5,})")  # its digits are also searched for without the label
 _LONG = 7  # digits from which a number in groups cannot be a fraction or a decimal number

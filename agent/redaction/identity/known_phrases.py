@@ -11,7 +11,7 @@ from agent.redaction.identity.words import Word, plain_words
 _GAP = 3  # maximum characters between two words of a phrase
 _MAX_LENGTH = 16  # words
 _LETTERS = 4  # minimum letters of a location or a short form that is searched for on its own
-_PHRASES_OF_A_WORD = 50  # maximum phrases per first word; further ones are ignored
+_PHRASES_OF_A_WORD = 50  # maximum phrases that begin with the same word; further ones are ignored
 _STREETS = (
     "street st str", "avenue ave av", "road rd", "boulevard blvd", "drive dr", "lane ln", "court ct", "circle cir",
     "place pl", "terrace ter", "parkway pkwy", "highway hwy", "square sq", "trail trl", "crescent cres", "way", "close",
@@ -105,7 +105,7 @@ class KnownPhrases:
                 yield _Form(plain_words(value))
 
     def _form_alone(self, words: tuple[str, ...]) -> Iterator[_Form]:
-        """Yield words as a phrase of their own if they are long enough and not all of them are ordinary."""
+        """Yield the words as one phrase if they are long enough and not all of them are ordinary."""
         if sum(map(len, words)) >= _LETTERS and not self._are_ordinary(words):
             yield _Form(words, needs_capital=all(map(self._is_usual, words)))
 

@@ -1,9 +1,9 @@
 """The identity table of one record: all values known to identify its people, searched for in all of its texts.
 
 A value is known because the dataset states it (`Identifier`) or because it was detected in one of the texts. Values are
-compared with the words of a text rather than with its exact spelling: names match in any order and by their parts,
-initials, joined or mistyped; numbers match with other separators or without leading zeros; days match in other formats;
-streets match with other spellings of the kind of street.
+compared with the words of a text rather than with its exact spelling: names match in any order, in part, as initials,
+joined together or with a typing error; numbers match with other separators or without leading zeros; days match in
+other formats; streets match with other spellings of words such as "street".
 """
 
 import re

@@ -22,7 +22,7 @@ MIN_IDENTIFIERS = 50
 _HELD_OUT = 5  # one text in five is held out for measurement
 _PASSES = 4  # over the training texts
 _BATCH_WORDS = 2_000
-_RATE = 0.0004  # a fifth of the rate for a new model, so that the model keeps its skills
+_RATE = 0.0004  # a fifth of the learning rate for a new model, so that the model keeps what it has learned
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def fine_tune(
 
 
 def _is_held_out(text: GoldText) -> bool:
-    """Return whether a text is held out. Decided by its content, so that repeated texts are treated alike."""
+    """Return whether a text is held out. Its content alone decides, so that repeated texts are treated alike."""
     return hashlib.sha256(text.text.encode("utf-8", "surrogatepass")).digest()[0] % _HELD_OUT == 0
 
 

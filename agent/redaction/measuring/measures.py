@@ -129,7 +129,7 @@ def compare_text(
 
 
 def _locate_alnum(text: str, start: int, end: int) -> list[int]:
-    """Return the positions of the letters and digits in a stretch, truncated at the end of the text."""
+    """Return the positions of the letters and digits from `start` to `end`, or to the end of the text."""
     return [position for position in range(start, min(end, len(text))) if text[position].isalnum()]
 
 

@@ -23,7 +23,8 @@ from agent.redaction.spans.span import Span
 
 _PLAIN_BOUND = 0.8  # threshold for lower-case words in a text that has capitals
 
-# Never part of a name, place or number. Redacting them would reverse the meaning. A name may continue after "DO".
+# These words are never part of a name, place or number. Redacting one would reverse the meaning of the sentence. A name
+# may continue after "DO".
 _NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
 _NEGATIONS_AT_THE_END = frozenset(("NO", "DO"))
 
@@ -32,7 +33,7 @@ _LINKS = frozenset(
     {"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"}
 )
 
-# Threshold for stretches that neither look like an address nor are near a location: "2110 via", "AVR 2019".
+# Threshold for supposed addresses that neither look like one nor are near a location: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
 _BESIDE = 3  # tokens on each side
 # In lower case, these words continue the sentence after an address.
@@ -86,7 +87,7 @@ class StandIns:
 
     Attributes:
         text: the text with the typical values.
-        stretches: positions of the typical values in it, in order.
+        stretches: positions of the typical values in `text`, in order.
     """
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
@@ -276,7 +277,7 @@ class ModelRecognizer(EntityRecognizer):
     def _is_like_address(
         self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses"
     ) -> bool:
-        """Return whether a stretch has a typical word or number of an address, or is near a location or address."""
+        """Return whether the tokens contain a word or number typical of an address, or are near a place or address."""
         if any(_LIKE_AN_ADDRESS.match(words[token]) for token in tokens):
             return True
         before = range(max(0, tokens[0] - _BESIDE), tokens[0])

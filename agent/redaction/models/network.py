@@ -288,7 +288,7 @@ def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
         content = json.loads((folder / _META).read_text(encoding="utf-8"))
         if content["features"] != FEATURES:
             raise RedactionError(
-                f"model {folder.name}: {_META}: features: made for another version of this program"
+                f"model {folder.name}: {_META}: features: the model was made for another version of this program"
             )
         meta = _read_meta(content)
         files = {name: (folder / name).read_bytes() for name in (_WEIGHTS, _ORDINARY)}
@@ -307,7 +307,7 @@ def read_network(folder: Path, cached_words: int = _CACHED) -> Network:
     arrays = [*parameters(network.words), *parameters(network.texts)]
     if sum(array.size for array in arrays) != len(weights) or not np.isfinite(weights).all():
         raise RedactionError(
-            f"model {folder.name}: {_WEIGHTS}: not the weights of a network of this shape"
+            f"model {folder.name}: {_WEIGHTS}: the weights do not fit the shape in {_META}"
         )
     start = 0
     for array in arrays:

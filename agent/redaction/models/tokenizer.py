@@ -13,15 +13,15 @@ from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 from spacy.attrs import LOWER
 from spacy.tokens import Doc
 
-_FORGOTTEN_AFTER = 400_000  # characters after which a vocabulary is emptied, at a few megabytes
+_FORGOTTEN_AFTER = 400_000  # characters after which a vocabulary (a few megabytes) is emptied
 _STRETCH = re.compile(r"\s+|\S+")
-_MAX_LENGTH = 400  # maximum characters without white space that are split into tokens
-_KNOWN_STRETCHES = 30_000  # maximum number of cached stretches, about 10 MB
+_MAX_LENGTH = 400  # maximum characters without white space between them that are split into tokens
+_KNOWN_STRETCHES = 30_000  # maximum number of cached runs of characters, about 10 MB
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A text as spaCy's tokenizer splits it, including white space longer than one blank.
+    """A text split into spaCy's tokens. White space beyond a single space is a token of its own.
 
     Attributes:
         texts: the tokens, in order.
@@ -53,11 +53,11 @@ class TokensOnDemand(NlpArtifacts):
         return self._engine.tokenised(self._text, self._spoken)
 
     def words(self) -> Words:
-        """Return the text as the models read it."""
+        """Return the text split into the tokens that the models read."""
         return self._engine.words(self._text, self._spoken)
 
     def words_of(self, text: str) -> Words:
-        """Return another text in the same language as the models read it."""
+        """Split another text, written in the language of this one, into the tokens that the models read."""
         return self._engine.words(text, self._spoken)
 
     @cached_property
@@ -123,7 +123,7 @@ class TokenizerEngine(NlpEngine):
         return TokensOnDemand(text, self, language)
 
     def words(self, text: str, language: str) -> Words:
-        """Split `text` like `tokenised` but much faster, because each distinct stretch is split only once."""
+        """Split `text` like `tokenised` but much faster, because equal runs of characters are split only once."""
         known = self._known[language]
         texts: list[str] = []
         starts: list[int] = []

@@ -40,9 +40,9 @@ _UNSEEN = 0.15
 _HIDDEN_COLUMNS = ((1, 5), (1, 2, 3, 4, 5))
 _DROPOUT = 0.1
 _RATE = 0.002
-_WARM_UP = 0.05  # share of the training during which the rate rises
+_WARM_UP = 0.05  # share of the training during which the learning rate rises
 _PASSES = 10  # over the examples if neither steps nor seconds are given
-_FEW = 200  # texts; with fewer, a short last batch of a pass is used as well
+_FEW = 200  # training texts; if there are fewer, the last batch of each pass is used even if it is short
 
 
 @dataclass(frozen=True, slots=True)

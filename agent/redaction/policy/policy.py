@@ -65,7 +65,7 @@ class OwnRecognizer(BaseModel):
 
 
 class OtherModel(BaseModel):
-    """A model made elsewhere, or trained here on the site's own texts.
+    """A model from elsewhere, or one trained on the site's own texts.
 
     Attributes:
         kind: the library that loads the model; "intramural" for a model written by `redact train`.
@@ -244,7 +244,7 @@ def load_policy(
 def choose_policy(level: Literal["default", "strict"], language: str | None = None) -> str:
     """Return the name of the shipped policy for a level of strictness and a language (None for English).
 
-    Texts in other languages use the GDPR policy at either level, which replaces all entities.
+    For other languages, both levels use the GDPR policy, which replaces all entities.
     """
     if language not in (None, "en"):
         return "gdpr"

@@ -57,7 +57,7 @@ def find_pattern(pattern: str) -> Callable[[str, Deadline], Iterator[tuple[int, 
 
 
 def check_entry(entry: str) -> str:
-    """Return one entry of a list unchanged.
+    """Check one entry of a list of phrases, and return it unchanged.
 
     Raises:
         ValueError: the entry does not begin and end with a letter or digit, so it does not consist of whole words.
@@ -111,7 +111,7 @@ class Phrases:
 
 
 def _are_close(stretches: Sequence[tuple[int, int]]) -> bool:
-    """Return whether each stretch begins shortly after the previous one."""
+    """Return whether each word begins shortly after the previous one."""
     return all(
         following[0] - stretch[1] <= _JOINT for stretch, following in itertools.pairwise(stretches)
     )

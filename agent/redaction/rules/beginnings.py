@@ -11,14 +11,14 @@ _LETTER = re.compile(r"[^\W\d_]")
 _MAX_CLASS_LETTERS = 26  # maximum letters that are enumerated; a wider class represents any letter
 # Maximum number of simultaneous paths. A pattern with more is treated as beginning with any word.
 _MAX_PATHS = 300
-_MAX_REPETITIONS = 2  # of an item; a third repetition adds no word for any rule
+_MAX_REPETITIONS = 2  # maximum repetitions of an item that are read; more add no first word
 _REPETITIONS_OF_SIGNS = {"?": (0, 1), "*": (0, _MAX_REPETITIONS), "+": (1, _MAX_REPETITIONS)}
 # A lookahead after which no letter can follow.
 _WORD_END = re.compile(r"\(\?!\[?\\(?:p\{L\}|w)|\(\?![^()|]*\\p\{L\}[^()|]*\)")
 _QUANTIFIER = re.compile(r"(?:([?*+])|\{(\d*)(,?)(\d*)\})[+?]?")
 _GROUP = re.compile(r"\(\?(?::|>|P<\w+>|[a-zA-Z]*(?:-[a-zA-Z]+)?:)|\((?!\?)")
 _QUANTIFIER_BEGINS = "?*+{"
-_ITEM_BEGINS = "\\([.^$"  # starts of items that are not plain characters
+_ITEM_BEGINS = "\\([.^$"  # the characters that begin an item that is not a plain character
 _FLAGS = re.compile(r"\(\?[a-zA-Z]+\)")
 _LOOKAROUND = re.compile(r"\(\?<?[=!]")
 # A representative character for each escape.

@@ -61,7 +61,7 @@ class Signs(NamedTuple):
 # Other starts of rules, apart from lists of words.
 WORDS: Final = "<words>"  # the words with which the pattern can begin
 CODE: Final = "<code>"  # letters followed by digits, as in "AB12345" or "14Mar"; not within a word
-LONG: Final = "<long>"  # searched in every stretch of 32 or more characters without white space
+LONG: Final = "<long>"  # searched in every run of 32 or more characters without white space
 ANYWHERE: Final = "<anywhere>"
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -155,7 +155,7 @@ class Rulebook(EntityRecognizer):
         finders: Iterable[tuple[frozenset[Entity], Finder]] = (),
         judged: Iterable[tuple[Entity, frozenset[str], Judge]] = (),
     ) -> None:
-        """Store the rules. `judged` lists entities, the words with which they begin, and a judge of each occurrence."""
+        """Store the rules. `judged` lists entities with the words before them and a function that checks each place."""
         rules, self._finders, self._judged = tuple(rules), tuple(finders), tuple(judged)
         found_otherwise = frozenset[str]().union(
             phrases,

@@ -216,7 +216,7 @@ def _split_at(
 
 
 def _balance_brackets(start: int, end: int, text: str) -> Iterator[tuple[int, int]]:
-    """Yield a stretch unchanged, extended by the adjacent partner of a bracket, or split at unpaired brackets."""
+    """Yield the range unchanged, extended by the adjacent partner of a bracket, or split at unpaired brackets."""
     if _BRACKETS.search(text, start, end) is None:
         yield start, end
         return
@@ -236,7 +236,7 @@ def _balance_brackets(start: int, end: int, text: str) -> Iterator[tuple[int, in
 
 
 def _find_lone_brackets(start: int, end: int, text: str) -> list[int]:
-    """Return the positions of brackets and quotes that have no partner in the stretch."""
+    """Return the positions of brackets and quotes that have no partner in the range."""
     opened: list[int] = []
     lone: list[int] = []
     for match in _BRACKETS.finditer(text, start, end):
@@ -251,7 +251,7 @@ def _find_lone_brackets(start: int, end: int, text: str) -> list[int]:
 
 
 def _trim_ends(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
-    """Return a stretch without punctuation, labels and statements at its ends; start >= end if nothing remains."""
+    """Return the range without punctuation, labels and statements at its ends; start >= end if nothing remains."""
     while start < end:
         trimmed_start, trimmed_end = _trim_once(start, end, entity, text)
         if (trimmed_start, trimmed_end) == (start, end):

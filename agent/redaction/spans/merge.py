@@ -30,7 +30,7 @@ _TITLE_OF_TAG = re.compile(
 
 
 def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
-    """Return the spans in order and without overlaps, together covering the same text except for tags in it.
+    """Return the spans in order and without overlaps. Together they cover the same text, except for tags.
 
     Numbers and lists of days that were detected only in part are covered entirely. Text at the ends of a span that
     identifies no person is trimmed (see `agent.redaction.spans.boundaries`).
@@ -59,7 +59,7 @@ def _trim_spans(spans: Iterable[Span], text: str) -> list[Span]:
 
 
 def _resolve_overlaps(spans: Iterable[Span], text: str) -> list[Span]:
-    """Return the spans in order and without overlaps, together covering the same text."""
+    """Return the spans in order and without overlaps. Together they cover the same text."""
     resolved: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if resolved and span.start < resolved[-1].end:

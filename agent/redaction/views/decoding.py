@@ -205,7 +205,7 @@ def _keep_printable(text: str) -> str:
 
 
 def read_encoded(text: str) -> Iterator[Substitution | Span]:
-    """Yield substitutions for encoded words; also yield words that hide text or cannot be decoded as identifiers."""
+    """Yield substitutions for encoded words, and spans for words that are redacted because they hide text."""
     yield from _read_base64(text)
     if not text.isascii():
         for match in _BRAILLE.finditer(text):
@@ -279,7 +279,7 @@ def _reveal(match: re.Match[str], reading: str) -> Iterator[Substitution | Span]
 
 
 def _is_scrambled(word: str) -> bool:
-    """Return whether a word is encoded data, not a long name: its kinds of characters alternate constantly."""
+    """Return whether a word is encoded data, not a long name, because its kinds of characters alternate constantly."""
     kinds = [_find_kind(character) for character in word]
     changes = sum(kind != following for kind, following in pairwise(kinds))
     return "d" in kinds and changes * 3 > len(word)

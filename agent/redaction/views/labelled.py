@@ -60,7 +60,7 @@ _MAX_LABEL_LENGTH = 40  # characters
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """The position of the content of a cell, without surrounding blanks and quotes."""
+    """The position of the content of a cell, without surrounding spaces and quotes."""
 
     start: int
     end: int

@@ -242,7 +242,7 @@ def _join_characters(text: str) -> Iterator[Substitution | Span]:
 
 
 def _close_gaps(match: re.Match[str]) -> Iterator[Substitution]:
-    """Join characters separated by blanks; a wide gap, or one before a capital, separates two words."""
+    """Join characters separated by spaces; a wide gap, or a gap before a capital, separates two words."""
     characters = match.group()
     for gap in re.finditer(r"[ \t]+", characters):
         before, after = characters[gap.start() - 1], characters[gap.end()]
@@ -342,7 +342,7 @@ def read_broken_lines(text: str) -> Iterator[Substitution]:
 
 
 def read_spelled_out(text: str) -> Iterator[Substitution | Span]:
-    """Yield substitutions for addresses, numbers and letters in words, and for text that a cue calls encoded."""
+    """Yield substitutions for addresses, numbers and letters in words, and for text described as encoded."""
     lower = text.lower()
     if len(lower) != len(text):  # a letter whose lower-case form has several characters
         lower = text
@@ -434,7 +434,7 @@ def _read_digits(words: str, *, after_letters: bool) -> str:
 
 
 def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
-    """Decode text that an adjacent word calls reversed or enciphered."""
+    """Decode text that an adjacent word describes as reversed or enciphered."""
     for cue in _CUE.finditer(lower):
         after = _AFTER_CUE.match(text, cue.end())
         before = _BEFORE_CUE.search(text, max(0, cue.start() - 80), cue.start())
@@ -452,7 +452,7 @@ def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
 
 
 def read_run_together(text: str) -> Iterator[Substitution]:
-    """Yield substitutions that insert a blank between words that are run together ("JohnSmith", "john_smith")."""
+    """Yield substitutions that insert a space between words that are run together ("JohnSmith", "john_smith")."""
     for match in _RUN_TOGETHER.finditer(text):
         crossing = match.lastgroup == "camel" or text[match.end()].islower()
         yield Substitution.for_match(match, " ", crossing=crossing)

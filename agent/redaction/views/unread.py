@@ -1,4 +1,4 @@
-"""Find text that cannot be read: scripts and languages of no policy, and text displayed from right to left."""
+"""Find text that cannot be read: in scripts and languages that no policy supports, or shown from right to left."""
 
 import math
 import re
@@ -86,7 +86,7 @@ def _count_words(words: Counter[str], language: frozenset[str]) -> int:
 
 
 def _is_beside_latin(text: str, start: int, end: int) -> bool:
-    """Return whether the stretch is part of a word with Latin letters: a disguise that is read as Latin."""
+    """Return whether the letters are part of a word with Latin letters: a disguise that is read as Latin."""
     near = text[start - 1 : start] + text[end : end + 1]
     return any(unicodedata.name(character, "").startswith("LATIN") for character in near)
 

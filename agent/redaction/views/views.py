@@ -43,8 +43,8 @@ _READERS: tuple[_Reader, ...] = (
     read_labelled,
     read_parted_by_tags,
 )
-# The readers to run on a view, by the reader that produced it, where these are not all readers. For example, guessed
-# letters are not decoded.
+# For some readers, the only readers that are run on the views they produce; after the others, every reader is run. For
+# example, text with guessed letters is not decoded.
 _NEXT_READERS: dict[_Reader, tuple[_Reader, ...]] = {
     read_run_together: (read_drawn, read_drawn_otherwise),
     read_drawn: (read_run_together,),
@@ -62,7 +62,7 @@ _MAX_VIEWS = 24  # maximum views per text, so that nested disguises do not take 
 _BEFORE = 80  # characters of context before a change, where words introduce an identifier
 _AFTER = 50
 _WORD = 40  # maximum characters by which the context is extended to a word boundary
-_SEPARATOR = "\n\n"  # between excerpts
+_SEPARATOR = "\n\n"  # written between excerpts
 
 # A stretch this long without white space is encoded data, not prose. Its content cannot be checked, so it is redacted.
 OPAQUE = re.compile(r"\S{400,}")
@@ -234,9 +234,9 @@ class _ViewBuilder:
         readings: Iterable[Substitution | Span],
         unchanged: Sequence["re.Pattern[str]"],
     ) -> View | None:
-        """Return the view that applies the substitutions to `before`, or None without any; record spans as marked.
+        """Return `before` with the substitutions applied, or None without any; add spans to `self.marked`.
 
-        Stretches that match one of the patterns in `unchanged` are not substituted.
+        Text that matches one of the patterns in `unchanged` is not substituted.
         """
         substitutions: list[Substitution] = []
         for reading in readings:
@@ -259,7 +259,7 @@ class _ViewBuilder:
 def _drop_touching(
     substitutions: Iterable[Substitution], stretches: Sequence[tuple[int, int]]
 ) -> list[Substitution]:
-    """Return the substitutions that touch none of the stretches, which must be in order."""
+    """Return the substitutions that touch none of the given ranges, which must be in order."""
     ends = [end for _, end in stretches]
     remaining = []
     for substitution in substitutions:

@@ -64,7 +64,7 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
         if entity is not None and entity not in get_args(Entity)
     }
     if wrong:
-        raise ModelFolderError(f"labels: not an entity: {', '.join(sorted(wrong))}")
+        raise ModelFolderError(f"labels: unknown entities: {', '.join(sorted(wrong))}")
     meanings = {**KNOWN, **meanings}
     entities: dict[str, str] = {}
     unknown: set[str] = set()

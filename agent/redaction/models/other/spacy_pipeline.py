@@ -13,7 +13,7 @@ from agent.redaction.models.other.labels import map_labels
 from agent.redaction.models.other.recognizer import ModelOfOthers
 
 _FINDERS = ("ner", "beam_ner", "entity_ruler")  # components that set entities
-_NEEDED = ("tok2vec", "sentencizer", "senter")  # components whose output those may use
+_NEEDED = ("tok2vec", "sentencizer", "senter")  # components on which those may depend
 # Names of architectures whose weights are pickles.
 _PICKLED = ("transformer", "torch", "tensorflow", "mxnet")
 _SURE = 0.85  # score of every detection, because spaCy gives no probability

@@ -44,7 +44,7 @@ class TokenClassifier(ModelOfOthers):
                 config["id2label"][str(number)] for number in range(len(config["id2label"]))
             ]
             if any("ForTokenClassification" not in kind for kind in config["architectures"]):
-                raise ModelFolderError("config.json: it is not a token classifier (architectures)")
+                raise ModelFolderError("config.json: `architectures` names no token classifier")
         except (OSError, ValueError, LookupError, TypeError):
             raise ModelFolderError(
                 "config.json: expected id2label and architectures, as transformers saves them"

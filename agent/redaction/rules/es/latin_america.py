@@ -1,4 +1,4 @@
-"""Rules for identifiers as written in Latin America and in plain dictation, in addition to those of `patterns`."""
+"""Rules, beyond those of `patterns`, for identifiers as written in Latin America or dictated ("tres de mayo")."""
 
 from typing import Final
 

@@ -33,7 +33,7 @@ _CUED = compile_pattern(
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))",
     "es",
 )
-# Text after these is a name, even if no list contains it.
+# The text after one of these expressions is a name, even if no list contains it.
 _NAMED = compile_pattern(
     r"(?i)(?:(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre)(?!\p{L})|(?<=\b(?:mi|su|el) )nombre es"
     r"|firmad[oa] por|(?:remitid|derivad)[oa] por(?: (?:el|la))?|acompañad[oa] (?:por|de) (?:su \w{1,20},? )?)"
@@ -69,7 +69,7 @@ _SMALL = frozenset(
         "den",
     ]
 )
-# After these, a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
+# After one of these expressions, a name is an eponym: "enfermedad de", "signo de", "test de", "síndrome de".
 _EPONYM_BEFORE = compile_pattern(
     r"(?i)\b(?:\L<eponyms>|\L<eponyms_before_whole_names>)"
     r"(?: (?-i:\p{Ll}+ ){0,2})?(?:de |del |de la |tipo |según )?(?:la |los |el )?$",
@@ -144,7 +144,7 @@ def _judge_in_small_letters(text: str, place: int) -> Place | None:
     return Place(match.start("name"), end)
 
 
-# Words that precede a name, and the judge that decides whether a name follows.
+# Words that precede a name, and the function that decides whether a name follows.
 JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
     (read_first_words(_TITLED.pattern), _judge_title),
     (read_first_words(_CUED.pattern), _judge_cue),
@@ -168,7 +168,7 @@ def find_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int
 
 
 def _find_surroundings(text: str) -> Iterator[Span]:
-    """Yield the stretches of a text around capitalised words that a list contains as names."""
+    """Yield the ranges of a text around capitalised words that are in a list of names."""
     listed = _read_parts_of_names()
     end = 0
     for word in _CAPITALISED.finditer(text):

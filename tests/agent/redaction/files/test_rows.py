@@ -141,7 +141,7 @@ def test_a_row_that_names_no_patient_stops_all_where_one_is_needed(engine: Engin
 
 
 def test_a_mistyped_field_stops_all_and_the_row_is_not_quoted(engine: Engine):
-    with pytest.raises(RedactionError, match="row 2: it has no field text") as caught:
+    with pytest.raises(RedactionError, match="row 2: has no field text") as caught:
         redacted(engine, TEXT, {"text": "gout"}, {"txet": "Mr. Holloway"})
     assert "Holloway" not in f"{caught.value}{caught.value.advice}"
     assert caught.value.__cause__ is None

@@ -143,7 +143,7 @@ def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
 
 
 def test_a_row_that_stops_all_is_named_as_in_one_process(processes: WorkerPool):
-    with pytest.raises(RedactionError, match="row 2: it has no field text"):
+    with pytest.raises(RedactionError, match="row 2: has no field text"):
         list(redact_stream([case(1), b'{"txet": "Holloway"}'], bytes, processes))
 
 

@@ -28,7 +28,7 @@ def test_a_label_that_nobody_explained_is_refused(pipeline):
 
 
 def test_a_label_explained_by_a_word_that_is_no_entity_is_refused(pipeline):
-    with pytest.raises(RedactionError, match="labels: not an entity: WARDS"):
+    with pytest.raises(RedactionError, match="labels: unknown entities: WARDS"):
         open_model("spacy", pipeline, {"WARD_NAME": "WARDS"}, ["en"], deadline())
 
 
