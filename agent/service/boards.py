@@ -76,7 +76,7 @@ class LeaderboardView:
 
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
-    left_out: Mapping[str, int]  # number of results that are in no rank or win rate, by reason
+    left_out: Mapping[str, int]  # number of results without a rank or win rate, by reason
     legend: Mapping[Note, str]  # letter of each note that any row has
     imported: bool  # whether any row was imported
     chart: Chart

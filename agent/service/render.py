@@ -131,7 +131,7 @@ def _render_case_text(text: object) -> Markup:
         TypeError: the text is not `Redacted`, so the page must not be shown.
     """
     if not isinstance(text, Redacted):
-        raise TypeError("text of a case reached a page without redaction")
+        raise TypeError("text from an instance reached a page without redaction")
     return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
 
 

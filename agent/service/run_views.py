@@ -41,7 +41,7 @@ class CapabilityLine:
 
 @dataclass(frozen=True, slots=True)
 class SubgroupLine:
-    """The main metric over the patients whose `attribute` has this `value`, which is empty if unknown."""
+    """The main metric over the patients whose `attribute` has this `value`; the value is empty if unknown."""
 
     attribute: str
     value: str
