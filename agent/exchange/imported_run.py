@@ -6,7 +6,7 @@ from agent import __version__
 from agent.catalog.benchmark import Benchmark
 from agent.store import KeptData, KeptMetric, RunDetails, RunOrigin
 
-BASELINES = "baseline/"  # such models are not language models, even if HELM's pages list them
+BASELINES = "baseline/"  # prefix of reference baselines, which HELM's pages list as models
 ELSEWHERE = "Not in this site's catalogue"
 
 

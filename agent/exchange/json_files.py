@@ -27,7 +27,7 @@ class Items:
 def open_json_array(
     path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None
 ) -> Iterator[Items]:
-    """Open a new file for an array, either on its own or under `key` of an object completed by `around`."""
+    """Open a new file for an array; with `key`, the array is in an object, whose other keys `around` returns."""
     with _new_file(path) as file:
         file.write("[" if not key else f"{{{json.dumps(key)}: [")
         yield Items(file)

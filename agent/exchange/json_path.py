@@ -78,7 +78,7 @@ class JsonNode:
         return text
 
     def plain_name(self) -> str:
-        """Return this string as the name of a metric or group. Exports show such names unchanged."""
+        """Return this string as the name of a metric or group, which exports show unchanged."""
         if not PLAIN_NAME.fullmatch(self.text()):
             raise self.wrong("a name of 1 to 80 letters, digits and _-.@:/, without spaces")
         return self.text()
@@ -193,15 +193,18 @@ def _parse_json(content: bytes, shown_name: str) -> Any:
         raise BenchmarkError(f"{shown_name}: a key is repeated in a map", ADVICE) from None
     except json.JSONDecodeError as error:
         raise BenchmarkError(
-            f"{shown_name}: not JSON at line {error.lineno}, column {error.colno}", ADVICE
+            f"{shown_name}: invalid JSON at line {error.lineno}, column {error.colno}", ADVICE
         ) from None
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{shown_name}: not UTF-8 at byte {error.start}", ADVICE) from None
+        raise BenchmarkError(f"{shown_name}: invalid UTF-8 at byte {error.start}", ADVICE) from None
     except RecursionError:
-        raise BenchmarkError(f"{shown_name}: nested too deeply", ADVICE) from None
+        raise BenchmarkError(
+            f"{shown_name}: lists and maps are nested too deeply", ADVICE
+        ) from None
     except ValueError:
         raise BenchmarkError(
-            f"{shown_name}: not a valid number (NaN, or too long)", ADVICE
+            f"{shown_name}: a number is not valid (it is NaN or infinite, or has too many digits)",
+            ADVICE,
         ) from None
 
 

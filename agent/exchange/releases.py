@@ -56,7 +56,9 @@ def make_release(site: Site, suites: Sequence[str], release: str) -> list[str]:
         )
     repeated = sorted(suite for suite, times in Counter(suites).items() if times > 1)
     if repeated:
-        raise ConfigError(f"the release names a suite twice: {', '.join(repeated)}")
+        raise ConfigError(
+            f"--suites names {', '.join(repeated)} more than once", "Name each suite once."
+        )
     with site.store() as store:
         _refuse_unknown(store, suites)
         if not suites:
@@ -73,7 +75,7 @@ def _refuse_unknown(store: Store, suites: Sequence[str]) -> None:
     if unknown:
         raise ConfigError(
             f"there is no suite or imported leaderboard {', '.join(unknown)} "
-            f"(here: {', '.join(stored_names) or 'none yet'})",
+            f"(existing: {', '.join(stored_names) or 'none yet'})",
             "Name suites with --suites; `intramural import helm-leaderboard` imports a downloaded leaderboard.",
         )
 
@@ -94,7 +96,7 @@ def _read_catalogue(site: Site) -> Mapping[str, Benchmark]:
 
 
 def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
-    """Join the current runs of the release's suites. If two suites have a run of one name, the later suite's is used.
+    """Join the current runs of the release's suites. Of two runs with the same name, that of the later suite is used.
 
     `catalogue` describes the benchmarks of imported leaderboards.
 
@@ -105,7 +107,7 @@ def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) ->
     if release is None:
         names = ", ".join(release.name for release in store.releases.read_all()) or "none yet"
         raise ConfigError(
-            f"there is no release {name} (releases here: {names})",
+            f"there is no release {name} (existing: {names})",
             "Create one with `intramural summarize --suites A B --release R`.",
         )
     boards = {board.name: board for board in store.releases.read_leaderboards()}

@@ -1,8 +1,8 @@
 """Names of runs as shown in exported files.
 
-Free text from a run entry is never shown, and names from elsewhere only if they have a plain form. Otherwise a label
-replaces the name. Labels are keyed with the site's vault, so that nobody outside the site can guess the name. Equal
-names get equal labels, so that different runs stay distinguishable.
+Free text from a run entry is never shown, and names from elsewhere are shown only if they are plain (letters, digits
+and `_-.@:/`, at most 80). Otherwise a label replaces the name. Labels are keyed with a key of the site, so that nobody
+outside the site can guess the name. Equal names get equal labels, so that different runs stay distinguishable.
 """
 
 import re
@@ -22,7 +22,7 @@ from agent.store import KeptMetric, Run, RunDetails, RunOrigin, Store
 from agent.vocabulary import Judge
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-_SETTING = re.compile(r"[A-Za-z0-9_.+-]{1,20}")  # values of run expanders
+_SETTING = re.compile(r"[A-Za-z0-9_.+-]{1,20}")  # values of settings in a run entry
 _DIGEST = re.compile(r"[0-9a-f]{1,64}")
 _TEXT = re.compile(r"[^\W_]")
 
@@ -40,7 +40,7 @@ class ShownNames:
         self._reveal = reveal
 
     def label(self, kind: str, name: str) -> str:
-        """Return the label of a name: equal for equal names, and meaningless without the site's key."""
+        """Return the label of a name. Equal names have equal labels, which are meaningless without the site's key."""
         key = self._store.identities.request_key(name, f"{kind} label".encode())
         return f"{kind}_{key.hex()[:8]}"
 
@@ -68,10 +68,10 @@ class ShownNames:
         return replace(joined, summaries=tuple(summaries), replaced=tuple(replaced))
 
     def show_run(self, run: Run) -> Run:
-        """Return the run with labels for free values of its run entry and for imported names that lack a plain form.
+        """Return the run with labels in place of free values in its run entry and of imported names that are not plain.
 
         Raises:
-            ConfigError: an earlier version imported the run with a metric whose name does not have a plain form.
+            ConfigError: an earlier version imported the run with a metric whose name is not plain.
         """
         if self._reveal or not run.run_id:  # values from a leaderboard belong to no run
             return run
@@ -163,7 +163,7 @@ def show_summaries(
 
 
 def _refuse_free_metric_names(run: Run) -> None:
-    """Raise ConfigError for an imported run with a metric name that does not have a plain form."""
+    """Raise ConfigError for an imported run with a metric whose name is not plain."""
     for metric in run.details.metrics:
         if not PLAIN_NAME.fullmatch(metric.name) or not PLAIN_NAME.fullmatch(metric.helm_name):
             raise ConfigError(
@@ -190,7 +190,7 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
 
 
 def _name_judges_as_shown(metric: MetricSummary, run: Run) -> MetricSummary:
-    """Return a metric whose judges have the names that the shown run gives them."""
+    """Return a metric whose judges have the same names as in the shown run."""
     shown = run.details.find_metric(metric.metric)
     if metric.jury is None or shown is None:
         return metric

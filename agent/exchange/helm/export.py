@@ -5,8 +5,8 @@
     DIR/model_metadata.yaml                  names of the models, for `helm-summarize --local-path DIR`
     DIR/schema_intramural.yaml               every benchmark and metric, for `helm-summarize --schema-path`
 
-Every text has been redacted, and only listed numbers and settings are written. Nothing else from the store is
-written: no addresses, paths, dates or request durations.
+Every text is redacted. Only the numbers and settings that these modules name are written: no addresses, paths, dates or
+request durations.
 """
 
 from collections.abc import Iterator
@@ -144,7 +144,7 @@ def _is_multiple_choice(store: Store, run: Run) -> bool:
 
 
 def _name_deployment(names: ShownNames, run: Run, shown: Run, *, reveal: bool) -> str:
-    """Return a substitute name for the deployment, because its own name may contain a machine's name."""
+    """Return the name to show for the deployment, whose own name may contain that of a machine."""
     if reveal:
         return run.deployment
     if run.deployment == run.model:

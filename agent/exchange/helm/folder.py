@@ -29,7 +29,7 @@ _TOKEN_COUNTS = ("num_prompt_tokens", "num_completion_tokens")
 
 
 class _CaseKey(NamedTuple):
-    """The key of one entry in a run. HELM writes an instance once for each perturbation and train trial."""
+    """The key of one entry in a run. An instance has one entry per perturbation and train trial."""
 
     instance_id: str
     perturbation: str  # empty if there is none
@@ -38,7 +38,7 @@ class _CaseKey(NamedTuple):
 
 @dataclass(slots=True)
 class _CaseStats:
-    """The scores and token counts of one instance. Scores are by HELM's metric names."""
+    """The scores and token counts of one instance. Scores are keyed by HELM's metric names."""
 
     scores: dict[str, float] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class _CaseStats:
 
 @dataclass(frozen=True, slots=True)
 class HelmCase:
-    """One instance of a HELM run, with the response, the judge seats, and the scores by HELM's metric names."""
+    """One instance of a HELM run, with the response, and the judges' seats and scores by HELM's metric names."""
 
     instance: Instance
     response: Response | None
@@ -59,11 +59,11 @@ class HelmRun:
     """One HELM run.
 
     Attributes:
-        names: possible names of its benchmark in the catalogue, the likeliest first.
+        names: possible names of its benchmark in the catalogue, the most likely one first.
         whole_run: metric values that exist only for the whole run, by HELM's names.
         max_tokens, temperature: None if HELM's files do not state them.
         stop: stop sequences.
-        juries: the juries whose judges are named.
+        juries: the juries whose judges run_spec.json lists.
         pairs: arguments from the run's name and from HELM's scenario.
         digest: SHA-256 of the folder's files.
         record: the further details that our own export contains; None for a run that HELM wrote.
@@ -128,7 +128,7 @@ def _list_folders(directory: Path) -> Iterator[Path]:
 
 
 def read_run(folder: Path) -> HelmRun:
-    """Read a whole run folder.
+    """Read a HELM run from its folder.
 
     Raises:
         BenchmarkError: a file is missing or wrong; the message names the file and the key.
@@ -170,7 +170,7 @@ def read_run(folder: Path) -> HelmRun:
 
 @dataclass(frozen=True, slots=True)
 class _RunFiles:
-    """The parsed files of a run folder, by name, with its own record and the digest of them all."""
+    """The parsed files of a run folder: HELM's by name, our own record if there is one, and a digest of all of them."""
 
     nodes: Mapping[str, JsonNode]
     record: OwnRecord | None
@@ -198,7 +198,7 @@ def _iter_items(node: JsonNode, key: str) -> Iterable[JsonNode]:
 
 
 def _refuse_separate_choices(adapter: JsonNode) -> None:
-    """Refuse a run that sent one request for each choice: it has no single response to an instance."""
+    """Refuse a run that sent one request per choice, because its instances have no single response."""
     method = adapter.maybe("method")
     if method is not None and method.text().startswith("multiple_choice_separate"):
         raise method.wrong("a method that sends one request per instance")
@@ -218,7 +218,7 @@ def _read_scenario_args(spec: JsonNode) -> dict[str, str]:
 
 
 def read_run_name(spec: JsonNode) -> str:
-    """Return a run's name, which is never a path."""
+    """Return a run's name; refuse a name that could be a path."""
     node = spec.at("name")
     name = node.name()
     if "/" in name or "\\" in name or name in (".", ".."):
@@ -333,7 +333,7 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
 
 
 def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:
-    """Return each instance's scores and token counts. HELM may write one entry per metric for an instance."""
+    """Return each instance's scores and token counts. HELM may write one entry per instance and metric."""
     case_stats: dict[_CaseKey, _CaseStats] = {}
     for entry in per_instance.items():
         stats = case_stats.setdefault(_read_key(entry, entry, id_key="instance_id"), _CaseStats())

@@ -59,8 +59,9 @@ def import_helm(
     """Store every run folder under `directory`. Each run is stored completely or not at all.
 
     Args:
-        suite: the suite for all of them; by default, each run goes into the suite whose folder contains it.
-        replace: replace imported runs of the same names. A run made at this site is never replaced.
+        suite: the suite into which all runs are imported; by default, each run goes into the suite whose folder
+            contains it.
+        replace: whether to replace imported runs that have the same names. A run made at this site is never replaced.
 
     Raises:
         ConfigError: no run folder was found, the suite has no valid name, or the suite already has a run of that name.
@@ -102,7 +103,7 @@ def _choose_targets(folders: Sequence[tuple[str, Path]], suite: str | None) -> d
         target = _Target(target_suite, read_run_name(run_spec))
         if target in targets:
             raise ConfigError(
-                f"two folders contain runs of the same name: {targets[target].name} and {folder.name}",
+                f"the runs in the folders {targets[target].name} and {folder.name} have the same name",
                 "Import them into different suites with --suite.",
             )
         targets[target] = folder
@@ -113,7 +114,7 @@ def _refuse_run_of_site(store: Store, target: _Target) -> None:
     stored = store.runs.find(store.identities.run_id(target.suite, target.name))
     if stored is not None and not stored.imported:
         raise ConfigError(
-            f"the suite {target.suite} contains a run made at this site under the name {printable(target.name)}",
+            f"suite {target.suite} already contains a run named {printable(target.name)} that was made at this site",
             "Choose another suite with --suite.",
         )
 
@@ -125,7 +126,7 @@ def _refuse_other_import(store: Store, target: _Target, digest: str) -> None:
         return
     if stored.details.origin.digest != digest:
         raise ConfigError(
-            f"the suite {target.suite} contains another imported run of the name {printable(target.name)}",
+            f"suite {target.suite} already contains a different imported run named {printable(target.name)}",
             "Use --replace to replace it, or choose another suite with --suite.",
         )
 
@@ -179,7 +180,7 @@ def _store_run(
 
 
 def _make_request_key(store: Store, run_id: str, run: HelmRun, position: int) -> bytes:
-    """Return the key of an imported answer. Its prefix separates it from the answers of local deployments."""
+    """Return the key under which an imported answer is stored, which no answer of a local deployment can have."""
     return store.identities.request_key(
         f"imported {run_id}", json.dumps([run.digest, position]).encode()
     )
@@ -199,7 +200,7 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop
     )
     if benchmark is not None:
-        # The part that was run, and the list of all parts, because runs of all parts together make one row of a board.
+        # Keep the part that was run and the list of all parts: runs of all parts together form one row of a board.
         arguments = {name: run.pairs[name] for name in benchmark.arguments if name in run.pairs}
         free = tuple(list_free_arguments(benchmark, arguments))
         details = replace(
@@ -231,7 +232,7 @@ def _list_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledScore
 
 
 def _list_labels(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledLabel]:
-    """Return which instances count towards the metrics that exist only for the whole run."""
+    """Return, for each metric that exists only for the whole run, why an instance is left out, or None if it counts."""
     labels: list[FiledLabel] = []
     for position, case in enumerate(run.cases):
         for metric in metrics:

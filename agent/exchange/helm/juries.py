@@ -62,7 +62,7 @@ def write_annotations(
     """Return an instance's verdicts as HELM's annotators write them. Judges without a verdict are omitted.
 
     Args:
-        judgements: those for one metric.
+        judgements: the judgements of the answer for one metric.
         annotator: HELM's name for the annotator that asks the judges.
         keys: the judges' names in HELM's annotations, by seat.
     """
@@ -183,7 +183,7 @@ def _read_seat(seat: int, verdict: JsonNode | None) -> HelmSeat:
 def _read_grade(criterion: str, fields: object) -> float | None:
     """Return a criterion's grade, accepting a number or a string that contains one, as HELM does.
 
-    Judges add entries of other forms, which are not criteria.
+    An entry of any other form, such as judges may add, is not a criterion; return None for it.
     """
     if not PLAIN_NAME.fullmatch(criterion) or not isinstance(fields, dict):
         return None
@@ -200,7 +200,8 @@ def _read_grade(criterion: str, fields: object) -> float | None:
 def describe_jury(jury: HelmJury, seats: Iterable[HelmSeat], scale: Scale) -> KeptJury:
     """Return the stored form of an imported jury: its judges, and the criteria and fields common to its verdicts.
 
-    A verdict's keys are a judge's words, which may name a patient. A key is a criterion if most verdicts have it.
+    Judges write the keys of their verdicts, so a key may name a patient. Only keys that occur in most verdicts are kept
+    as criteria.
     """
     verdicts = [json.loads(seat.reply) for seat in seats if seat.reply]
     uses = Counter(criterion for verdict in verdicts for criterion in verdict)

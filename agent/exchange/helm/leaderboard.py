@@ -126,7 +126,7 @@ def _read_schema(folder: Path) -> _Schema:
 
 
 def _read_groups(schema: JsonNode) -> Iterator[tuple[str, _Group]]:
-    """Yield the groups that belong to a single benchmark, skipping headings that cover several."""
+    """Yield the groups that belong to a single benchmark; groups that cover several are skipped."""
     for group in schema.at("run_groups").items():
         environment = group.maybe("environment")
         main_metric = None if environment is None else environment.maybe("main_name")
@@ -185,7 +185,7 @@ def _read_cells(
 
 
 def _read_row(cells: list[JsonNode], columns: list[str]) -> tuple[dict[str, float], int | None]:
-    """Return the values of a row by metric, and the number of instances behind them."""
+    """Return the values of a row by metric, and the number of instances from which they were computed."""
     values: dict[str, float] = {}
     instances = None
     for metric, cell in zip(columns, cells, strict=True):
@@ -204,7 +204,7 @@ def _find_model(label: str, schema: _Schema) -> str:
 
 
 def _find_metric(heading: JsonNode, schema: _Schema, main_metric: str) -> str:
-    """Return HELM's name of the metric in a column; "" for models, aggregates and headings of several metrics."""
+    """Return HELM's name for a column's metric; "" if the column has no metric or its heading covers several."""
     metadata = heading.maybe("metadata")
     metric_heading = None if metadata is None else metadata.maybe("metric")
     if metric_heading is None:

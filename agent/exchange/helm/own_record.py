@@ -37,9 +37,9 @@ class OwnRecord:
     """The details in a run's intramural.json.
 
     Attributes:
-        data, own_data, unit, unit_named, scoring: as in `RunDetails`; `data` is the `known` of its data.
+        data, own_data, unit, unit_named, scoring: as in `RunDetails`; `data` is its field `data.known`.
         metrics: the main metric first; `helm_name` is its name in HELM's files.
-        reasons: why there is no score, by instance id and metric.
+        reasons: the reason why there is no score, by instance id and metric.
         units: by instance id, if the data names units.
         seats: by instance id and metric; the judges' replies are in HELM's annotations.
     """
@@ -160,7 +160,7 @@ class _InstanceRecords:
 
 
 def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
-    """Return the record in a run's folder and its bytes, or None if the folder, written by HELM, has no record.
+    """Return the record in a run's folder and its bytes, or None if there is none because HELM wrote the folder.
 
     Raises:
         BenchmarkError: the record is wrong; the message names the key.
@@ -172,7 +172,7 @@ def read_own_record(folder: Path) -> tuple[OwnRecord, bytes] | None:
     metrics = tuple(map(_read_metric, node.at("metrics").items()))
     metric_names = {metric.name for metric in metrics}
     if not metrics or len(metric_names) < len(metrics):
-        raise node.at("metrics").wrong("at least one metric, with no name repeated")
+        raise node.at("metrics").wrong("at least one metric, and no name twice")
     instances = _InstanceRecords()
     for instance in node.at(INSTANCES).items():
         instances.add(instance, metric_names)
@@ -210,7 +210,7 @@ def _read_seat(node: JsonNode) -> HelmSeat:
 
 def _check_criterion(node: JsonNode, name: str) -> str:
     if not name.strip() or len(name) > MAX_NAME_LENGTH or not name.isprintable():
-        raise node.wrong("criteria with single-line names")
+        raise node.wrong("criteria whose names are single lines")
     return name
 
 
@@ -220,7 +220,7 @@ def _read_metric(node: JsonNode) -> KeptMetric:
     low = _read_end(node.at("low"), of_jury=jury is not None)
     high = _read_end(node.at("high"), of_jury=jury is not None)
     if low >= high:
-        raise node.at("high").wrong("a number above low")
+        raise node.at("high").wrong("a number greater than `low`")
     return KeptMetric(
         name=name,
         metric=name.partition("@")[0],
@@ -236,7 +236,7 @@ def _read_metric(node: JsonNode) -> KeptMetric:
 
 
 def _read_end(node: JsonNode, *, of_jury: bool) -> float:
-    """Return one end of a metric's range. Only a jury's scale may end at a fraction."""
+    """Return one end of a metric's range, which must be a whole number unless a jury scores the metric."""
     return node.number() if of_jury else node.whole()
 
 
@@ -251,7 +251,7 @@ def _read_jury(node: JsonNode) -> KeptJury:
     if len(judges) > MAX_JUDGES or any(
         judge.name and not judge.name.isprintable() for judge in judges
     ):
-        raise node.at("judges").wrong(f"at most {MAX_JUDGES} judges with single-line names")
+        raise node.at("judges").wrong(f"at most {MAX_JUDGES} judges whose names are single lines")
     if len(scale) != 2 or scale[0] >= scale[1]:
         raise node.at("scale").wrong("the lowest and highest grades")
     quorum = node.maybe("quorum")

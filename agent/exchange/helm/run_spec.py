@@ -52,7 +52,7 @@ class HelmSpec:
         self.group: str = groups[-1]  # HELM's other groups, listed first, cover several benchmarks
         self.split = SPLITS.get(self.scenario, "test")
         self.helm_names = {metric.name: _find_helm_name(metric) for metric in run.details.metrics}
-        self.judges = {  # names in annotations, by metric; a metric's HELM-scored twin has the same jury
+        self.judges = {  # names in annotations, by metric; the same metric by HELM's rules has the same jury
             metric.name: name_judges(metric)
             for metric in run.details.metrics
             if metric.jury is not None and not metric.name.endswith(HELM_TWIN)
@@ -142,7 +142,7 @@ def _replace_if_unfit(character: str) -> str:
 
 
 def _find_helm_name(metric: KeptMetric) -> str:
-    """Return HELM's name for a metric; under `--scoring both`, the HELM-scored twin gets the same suffix as ours."""
+    """Return HELM's name for a metric. Under `--scoring both`, a metric by HELM's rules also has the suffix `@helm`."""
     helm_name = metric.helm_name or metric.name
     if metric.name.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN):
         return helm_name + HELM_TWIN

@@ -8,7 +8,7 @@ Kind = Literal["text", "integer", "number", "yes_no", "json"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column. A `json` column is a list or map in JSON Lines, and JSON text in CSV and Parquet."""
+    """One column. The value of a `json` column is a list or map in JSON Lines, and JSON text in CSV and Parquet."""
 
     name: str
     kind: Kind

@@ -50,7 +50,7 @@ def test_a_release_shows_what_its_suites_hold_now(joined: FilledSite):
             "R1",
             "no suite or imported leaderboard nowhere .*december.*medhelm",
         ),
-        (["november", "november"], "R1", "names a suite twice: november"),
+        (["november", "november"], "R1", "names november more than once"),
         ([], "R1", "at least one suite"),
         (["november"], "../R1", "a release's name has"),
     ],
@@ -127,7 +127,7 @@ def test_the_commands_join_show_and_view_a_release(joined: FilledSite, tmp_path:
 def test_a_release_that_is_not_there_is_told_by_every_command(joined: FilledSite):
     make_release(joined.site, ["november"], "R1")
     for words in (["summarize", "--release", "R2"], ["view", "--release", "R2"]):
-        with pytest.raises(ConfigError, match=r"there is no release R2 \(releases here: R1\)"):
+        with pytest.raises(ConfigError, match=r"there is no release R2 \(existing: R1\)"):
             CliRunner().invoke(
                 intramural,
                 ["--site", str(joined.site.directory), *words],

@@ -1,4 +1,4 @@
-"""Check a redacted folder. A file that is missing, added or changed, or that would be redacted now, is a finding."""
+"""Check a redacted folder. A file that is missing, added, changed or not fully redacted is a finding."""
 
 import os
 import secrets
@@ -34,8 +34,9 @@ def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
     """Check that a folder is clean, and return its manifest.
 
     A folder is clean if it contains exactly the files of its manifest, each unchanged; if none of `redactors` changes
-    a file by redacting it again; and if every field may be shown. Everything in the manifest is computed again. Its
-    policy must be that of one of `redactors`, so that a manifest cannot choose its own check.
+    a file by redacting it again; and if every field may be shown. Everything in the manifest is computed again. The
+    policy that it names must be that of one of `redactors`, so that a manifest cannot choose the policy of its own
+    check.
 
     Raises:
         RedactionError: the folder is not clean; the message counts the findings by kind.
@@ -49,7 +50,7 @@ def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
     if not is_written_as(output / MANIFEST, manifest.model_dump(mode="json")):
         findings["manifests that are not exactly as redaction writes them"] += 1
     if manifest.policy not in {redactor.texts.policy for redactor in redactors}:
-        findings["policies that were not checked"] += 1
+        findings["policies for which the folder was not checked"] += 1
     contents = _read_contents(output, manifest)
     findings += _count_again(manifest, contents)
     findings += _find_strangers(output, contents)
@@ -82,10 +83,10 @@ def _compare_with_manifest(output: Path, manifest: Manifest) -> Counter[str]:
         elif describe_file(output, path) != entry:
             findings["files that were changed"] += 1
     findings["files that are missing"] += len(missing)
-    findings["entries that are repeated or out of order"] += [
+    findings["manifest entries that are repeated or out of order"] += [
         entry.path for entry in manifest.files
     ] != paths
-    findings["files or folders with attributes"] += sum(
+    findings["files or folders with extended attributes"] += sum(
         map(_has_attributes, [output, *output.rglob("*")])
     )
     return findings
@@ -147,12 +148,18 @@ def _count_again(manifest: Manifest, contents: _Contents) -> Counter[str]:
             count_withheld(trees, withheld)
         count_withheld({name: tree for name, (_, tree) in suite.summary.items()}, withheld)
     findings = Counter[str]()
-    findings["counts that differ from the files"] += manifest.counts != order_counts(counts)
-    findings["counts that differ from the files"] += manifest.withheld != order_counts(withheld)
-    findings["lists that are not in order"] += list(manifest.left_out) != sorted(
+    findings["counts in the manifest that differ from the files"] += (
+        manifest.counts != order_counts(counts)
+    )
+    findings["counts in the manifest that differ from the files"] += (
+        manifest.withheld != order_counts(withheld)
+    )
+    findings["lists in the manifest that are out of order"] += list(manifest.left_out) != sorted(
         set(manifest.left_out)
     )
-    findings["lists that are not in order"] += len(manifest.suites) != len(set(manifest.suites))
+    findings["lists in the manifest that are out of order"] += len(manifest.suites) != len(
+        set(manifest.suites)
+    )
     return findings
 
 
@@ -183,19 +190,25 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
 def _redact_again(
     manifest: Manifest, contents: _Contents, redactors: FolderRedactors
 ) -> Counter[str]:
-    """Redact everything again and count the changes: a value that changes had not been redacted."""
+    """Redact everything again and count the changes. A value that changes had not been redacted."""
     findings = Counter[str]()
     names = Names(redactors.names, secrets.token_bytes(KEY_BYTES), redacted_before=True)
     for suite in contents.suites:
-        findings["names"] += names.show(suite.folder.name) != suite.folder.name
+        findings["names that redaction would still change"] += (
+            names.show(suite.folder.name) != suite.folder.name
+        )
         for run in suite.runs:
-            findings["names"] += names.show_run(run.folder.name) != run.folder.name
+            findings["names that redaction would still change"] += (
+                names.show_run(run.folder.name) != run.folder.name
+            )
             walked = walk_files(run.files, names, manifest.options, redactors.texts)
             findings += _compare(run.folder, run.files, walked.contents)
         for path, tables in suite.folder.files:
             if tables:
                 table_name = Path(path).stem
-                findings["names"] += names.show(table_name) != table_name
+                findings["names that redaction would still change"] += (
+                    names.show(table_name) != table_name
+                )
         walked = walk_files(suite.summary, names, manifest.options, redactors.texts)
         findings += _compare(suite.folder.path, suite.summary, walked.contents)
     return findings
@@ -204,10 +217,12 @@ def _redact_again(
 def _compare(
     folder: Path, files: Mapping[str, tuple[Step, Any]], redacted: Mapping[str, Any]
 ) -> Counter[str]:
-    """Compare files with the contents that redacting them now would write."""
+    """Compare files with the contents that redaction would write now."""
     findings = Counter[str]()
     for name, (_, content) in files.items():
-        findings["values in files"] += _count_differences(content, redacted.get(name))
+        findings["values that redaction would still change"] += _count_differences(
+            content, redacted.get(name)
+        )
         findings["files that are not exactly as redaction writes them"] += not is_written_as(
             folder / name, content
         )

@@ -1,7 +1,7 @@
-"""Check whether the values of a HELM statistic follow from each other, as HELM computes them.
+"""Check whether the values of a HELM statistic (count, sum, mean and so on) are consistent with each other.
 
-They no longer do if someone puts a number from a record in place of a value: the mean, for example, would not be the
-sum divided by the count.
+If a value were replaced with a number from a record, they would hardly be consistent: the mean, for example, would no
+longer be the sum divided by the count.
 """
 
 import math
@@ -13,12 +13,12 @@ from agent.exchange.helm.redaction.steps import HIGHEST_FIGURE, is_number
 FIGURES: Final = ("count", "sum", "sum_squared", "min", "max", "mean", "variance", "stddev")
 HIGHEST_SUM: Final = (
     HIGHEST_FIGURE**3
-)  # largest sum of squares: the highest count of the largest values
+)  # the largest possible sum of squares: the highest count, with every value as large as possible
 _CLOSE = 1e-6  # relative tolerance between values computed from each other
 
 
 def are_consistent(figures: Mapping[str, Any]) -> bool:
-    """Return whether all values could come from one list of numbers; missing values are computed."""
+    """Return whether all stated values could come from one list of numbers."""
     if not all(figure is None or is_number(figure) for figure in figures.values()):
         return False
     # Checked first: arithmetic on a whole number beyond the range of floats raises OverflowError.
@@ -50,7 +50,7 @@ def are_consistent(figures: Mapping[str, Any]) -> bool:
 
 
 def _is_spread(figures: Mapping[str, Any], variance: float, slack: float) -> bool:
-    """Return whether the stated variance and standard deviation fit values with variance `variance`."""
+    """Return whether the stated variance and standard deviation agree with the computed `variance`."""
     stated_variance = _get(figures, "variance", variance)
     if not abs(stated_variance - variance) <= slack:
         return False

@@ -1,4 +1,4 @@
-"""Read JSON of HELM's files within a size limit, and compare it with the form in which redaction writes files."""
+"""Read HELM's JSON files up to a size limit, and check whether a file has the form in which redaction writes it."""
 
 import json
 import os
@@ -32,14 +32,16 @@ def read_content(path: Path, described: str) -> Any:
         return json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
     except json.JSONDecodeError as error:
         raise BenchmarkError(
-            f"{described}: not JSON at line {error.lineno}, column {error.colno}", _ADVICE
+            f"{described}: invalid JSON at line {error.lineno}, column {error.colno}", _ADVICE
         ) from None
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{described}: not UTF-8 at byte {error.start}", _ADVICE) from None
+        raise BenchmarkError(f"{described}: invalid UTF-8 at byte {error.start}", _ADVICE) from None
     except RecursionError:
-        raise BenchmarkError(f"{described}: nested too deeply", _ADVICE) from None
+        raise BenchmarkError(
+            f"{described}: lists and maps are nested too deeply", _ADVICE
+        ) from None
     except ValueError:
-        raise BenchmarkError(f"{described}: a number that is too long", _ADVICE) from None
+        raise BenchmarkError(f"{described}: a number has too many digits", _ADVICE) from None
 
 
 def is_written_as(path: Path, content: Any) -> bool:

@@ -72,7 +72,7 @@ def find_suites(output: Path, names: Sequence[str]) -> list[SuiteFolder]:
         is_path = name in (".", "..", _LATEST) or "/" in name or "\0" in name
         if not name or is_path:
             raise ConfigError(
-                "a suite is named by its folder in `runs`, not by a path",
+                "--suite expects the name of a folder in `runs`, not a path",
                 "Use the name given to helm-run.",
             )
         path = output / "runs" / name
@@ -131,7 +131,7 @@ def refuse_to_lose(output: Path, suites: Sequence[SuiteFolder]) -> None:
     """Refuse to replace a folder that contains more than HELM's files of these suites.
 
     Raises:
-        ConfigError: it does; the message counts the other suites and files.
+        ConfigError: there are other suites or files; the message counts them.
     """
     replaced = {*(suite.name for suite in suites), _LATEST}
     other_suites = [entry for entry in (output / "runs").iterdir() if entry.name not in replaced]

@@ -4,7 +4,8 @@
  "outputs": "redacted", "annotations": "redacted", "counts": {"instances": 40, ...}, "left_out": ["logs", ...],
  "withheld": {"too long": 1}, "files": [{"path": "runs/...", "bytes": 812, "sha256": "..."}, ...]}
 
-Every number in it can be computed again from the folder. Kinds left out have no counts, which could not be checked.
+Every number in it can be computed again from the folder. The kinds left out are listed without counts, because such
+counts could not be checked.
 """
 
 import hashlib
@@ -63,7 +64,7 @@ class Manifest(BaseModel):
 
     @property
     def options(self) -> Options:
-        """The options, which say which texts are blanked."""
+        """The options that say which texts were blanked."""
         return Options(
             blank_outputs=self.outputs == "not shown",
             blank_annotations=self.annotations == "not shown",

@@ -1,8 +1,8 @@
-"""Decide whether a name in HELM's files that no catalogue lists may be shown: `ward_accuracy` does not name a person.
+"""Decide whether to show a name in HELM's files that no catalogue lists, such as `ward_accuracy`.
 
-Every word of the name must be known: part of a name in the catalogues, or a common word that is not a usual name of
-a person. An unknown word is therefore refused even if it is joined to known words. A trained model would not help,
-because a name is not a sentence.
+Every word of the name must be known: it is part of a name in the catalogues, or a common word that is rarely a person's
+name. An unknown word is therefore refused even if it is joined to known words. A trained model would not help, because
+a name is not a sentence.
 """
 
 import re
@@ -17,20 +17,20 @@ from agent.redaction.policy.policy import load_policy
 from agent.redaction.recognizers import everyday, family_names, given_names, is_common
 
 _POLICY = "hipaa_safe_harbor"
-_MAX_DIGITS: Final = 3  # `top_100` is unlikely to contain a record number, `w84736` may contain one
+_MAX_DIGITS: Final = 3  # `top_100` is unlikely to contain a record number, but `w84736` may be one
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class _PersonNames:
-    """Usual names of people, in lower case."""
+    """Common names of people, in lower case."""
 
     given: frozenset[str]
     family: frozenset[str]
     no_words: frozenset[str]  # given and family names that are not everyday words
 
     def are_in(self, words: Sequence[str]) -> bool:
-        """Return whether words name a person: an unmistakable name, or two everyday words such as `rose_young`."""
+        """Return whether the words name a person: by a word that is only a name, or by two names (`rose_young`)."""
         if not self.no_words.isdisjoint(words):
             return True
         for position, word in enumerate(words):

@@ -1,9 +1,9 @@
 """Names in HELM's files.
 
-Names that a catalogue vouches for are shown, so that HELM's tools find them; others are replaced by labels. A label is
-keyed, so that a name cannot be found by trial without the key; equal names have equal labels in all files. Instance ids
-always become keyed hashes, because they are often record numbers. Labels and hashes consist of consonants only, so that
-neither can hide a number or a word.
+Names that are listed in a catalogue are shown, so that HELM's tools find them; others are replaced by labels. A label
+is keyed, so that a name cannot be found by trial without the key; equal names have equal labels in all files. Instance
+ids always become keyed hashes, because they are often record numbers. Labels and hashes consist of consonants only, so
+that neither can hide a number or a word.
 """
 
 import hmac
@@ -55,8 +55,8 @@ _MODEL_DATE = re.compile(r"202[3-9]([-_]?)[01]\d\1[0-3]\d|(?<!\d)2[3-9][01]\d[0-
 _MODEL_NUMBER = re.compile(
     r"[a-z]{0,2}\d{1,3}[a-z]{0,3}\d?|\d{1,2}x\d{1,3}b|[01]\d[0-3]\d|202[3-9]"
 )
-_MAX_DIGITS = 7  # in a model's name, not counting its date
-_MAX_WORDS = 14  # in a model's name
+_MAX_DIGITS = 7  # maximum digits in a model's name, not counting its date
+_MAX_WORDS = 14  # maximum words in a model's name
 _MIN_WORD_LENGTH = 3  # characters; shorter names of people are not searched for in other names
 _WORD = re.compile(r"[^\W_]+")
 
@@ -81,7 +81,7 @@ class Names:
         self._runs: dict[str, str] = {}
         self._hashed_ids: set[str] = (
             set()
-        )  # labels made here, recognised when files are walked again
+        )  # the labels that were written, so that the next walk recognises them
         self.labelled: Counter[Kind] = Counter()
 
     def show(self, name: str) -> str:
@@ -107,7 +107,7 @@ class Names:
 
     def _show_parts_of_run(self, name: str) -> str:
         parts = _SEPARATOR.split(name)
-        parts[::2] = map(self._show_part_of_run, parts[::2])  # the odd elements are the separators
+        parts[::2] = map(self._show_part_of_run, parts[::2])  # every second element is a separator
         shown = "".join(parts)
         if not shown or len(shown) > _MAX_RUN:
             return self.label(name)

@@ -57,7 +57,7 @@ def redact_folder(
 
     Raises:
         ConfigError: the folder is not a HELM folder, lacks a suite, contains other files, or cannot be written.
-        BenchmarkError: a file of HELM's is damaged, or a folder is a link.
+        BenchmarkError: one of HELM's files is damaged, or a folder is a link.
         RedactionError: redaction still changes the texts after several passes.
     """
     output = output.absolute()
@@ -74,7 +74,7 @@ def redact_folder(
 
 
 def old_folder(output: Path) -> Path:
-    """Return the path of the old folder while it is deleted after its replacement."""
+    """Return the path to which the old folder is moved, before it is deleted, once the new folder is complete."""
     return output.with_name(f".{output.name}.unredacted")
 
 
@@ -219,7 +219,8 @@ def _lock(output: Path) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise ConfigError(
-            "another command is redacting a folder there", "Wait until it has finished."
+            "another command is redacting this folder or one next to it",
+            "Wait until it has finished.",
         ) from None
     finally:
         os.close(handle)

@@ -4,7 +4,7 @@ Based on the classes of crfm-helm 0.5 (scenario, request, annotations, statistic
 the texts of prompts, inputs and references are never shown. The texts of models and judges are shown redacted, or not
 at all. Lists of tokens, times, log probabilities, embeddings, media, contrast sets and extra data are left out.
 Numbers are kept only in fields known to contain settings, counts and scores, and only up to a limit.
-Statistics must be consistent.
+A statistic is kept only if its count, sum, mean and other values could come from one list of numbers.
 """
 
 import re
@@ -84,7 +84,7 @@ def _blank_letters(walk: Walk, value: Any) -> Any:
 
 
 def _keep_source(walk: Walk, value: Any) -> Any:
-    """Keep the address of a scenario's source if it is in HELM's own repository."""
+    """Keep the address of a scenario's source code if it is in HELM's own repository."""
     is_text = isinstance(value, str) and " " not in value and len(value) <= _MAX_SOURCE_LENGTH
     if is_text and value.startswith(_SOURCE):
         return value
@@ -122,7 +122,7 @@ def _is_time(stat: Any) -> bool:
 
 
 def _take_figures(walk: Walk, value: Any) -> Any:
-    """Keep a map of metric values by metric, without durations."""
+    """Keep a map from metrics to values, without durations."""
     if not isinstance(value, dict):
         return omit_unknown(walk, value)
     figures = {metric: figure for metric, figure in value.items() if not _TIMES.fullmatch(metric)}
@@ -293,7 +293,7 @@ _STAT = take_fields(
         sub_split=show_name_of_data,
         perturbation=_PERTURBATION,
     ),
-    **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # are_consistent sets the limit of each
+    **dict.fromkeys(FIGURES, keep_up_to(HIGHEST_SUM)),  # `are_consistent` sets stricter limits
 )
 _STATS = _drop_times(take_each(_take_stat))
 _RUN_SPEC = take_fields(
@@ -340,7 +340,7 @@ _TABLE = take_fields(
     links=put_instead([], "links"),
 )
 
-# The files of a run. Files about answers are read first, so that their texts belong to the same instances.
+# The files of a run. Texts of the same instance are redacted together, even if they are in different files.
 OF_A_RUN: Final[Mapping[str, Step]] = {
     "run_spec.json": _RUN_SPEC,
     "scenario.json": take_fields(
@@ -404,4 +404,4 @@ OF_A_SUITE: Final[Mapping[str, Step]] = {
 TABLES: Final[Mapping[str, Step]] = {
     "groups": take_each(_TABLE),
     "groups/json": _TABLE,
-}  # files of any name in these folders
+}  # applied to every file in these folders

@@ -135,7 +135,7 @@ def put_instead(replacement: Any, kind: Kind) -> Step:
 def keep_up_to(highest: int) -> Step:
     """Return a step for a number that reveals nothing about a person: a count, a score, a setting.
 
-    A number above `highest`, or below its negative, is left out.
+    A number above `highest` or below `-highest` is left out.
     """
 
     def step(walk: Walk, value: Any) -> Any:
@@ -238,8 +238,8 @@ def hash_id(walk: Walk, value: Any) -> Any:
 def show_settings(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
     """Redact the arguments of a site-configured class.
 
-    Keep plain names, and numbers of settings known from HELM; remove paths and free text. Any other number may come
-    from a record: {"hadm_id": 20000147}.
+    Keep plain names, and numbers in settings that HELM's classes are known to have; remove paths and free text. Any
+    other number may come from a record: {"hadm_id": 20000147}.
     """
     if isinstance(value, dict) and depth < DEEPEST:
         return _show_map_of_settings(walk, value, depth)
@@ -280,7 +280,7 @@ def redact_annotations(walk: Walk, value: Any) -> Any:
 
 
 def redact_annotation(walk: Walk, value: Any, key: str = "", depth: int = 0) -> Any:
-    """Redact a reply of a judge or another annotator, in any form."""
+    """Redact a reply of a judge or another annotator, whatever its structure."""
     if isinstance(value, dict) and depth < DEEPEST:
         return {
             walk.show_name(inner): redact_annotation(walk, value[inner], inner, depth + 1)

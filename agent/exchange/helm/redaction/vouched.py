@@ -1,4 +1,4 @@
-"""Names that HELM's catalogue or ours vouches for: a name in a public package reveals nothing about a person.
+"""Names that are listed in HELM's catalogue or ours. Being public, they reveal nothing about a person.
 
 names_of_helm.txt lists the names in crfm-helm: `class helm.benchmark...`, `name exact_match`,
 `model openai/gpt-4o-2024-05-13`, `number num_train_trials` (a numeric setting of one of its classes).
@@ -30,7 +30,7 @@ def vouched_names() -> frozenset[str]:
 
 @cache
 def vouched_terms() -> frozenset[str]:
-    """Return only the names of benchmarks, metrics and settings, whose words may occur in other names."""
+    """Return only the names of benchmarks, metrics and settings. Unlisted names may consist of their words."""
     return _read_listed("name") | _read_listed("number") | _collect_catalogued()
 
 

@@ -1,6 +1,6 @@
 """Walk through HELM's files: build new trees of the known fields, and redact the texts of an instance together.
 
-A step returns a value that is already redacted unchanged, so a second walk shows whether a folder is clean.
+A step does not change a value that is already redacted, so a second walk shows whether a folder is clean.
 """
 
 import re
@@ -21,14 +21,14 @@ from agent.redaction.spans.span import Span
 from agent.vocabulary import Identifier
 
 REDACTED: Final = "[redacted]"  # HELM's own replacement for a text that is not shown
-_PASSES = 5  # real folders stop changing after two; needing more than five is a bug
+_PASSES = 5  # maximum passes; real folders need two, so needing more than five is a bug
 _DEEPEST = 60  # levels of maps and lists
 _MIN_IDENTIFIER_LENGTH = 5  # characters; shorter instance ids are not searched for in texts
 _HELM_ID = re.compile(r"id\d+")
 _MIN_STATED_LENGTH, _MAX_STATED_LENGTH = (
     3,
     100,
-)  # characters of a field that states who the record is about
+)  # minimum and maximum characters of an identifier that a field states
 # Fields of data sets that state an identifier, by field name. The first matching pattern decides.
 _STATING = tuple(
     (re.compile(pattern, re.IGNORECASE), entity)
@@ -71,7 +71,7 @@ class Options:
 
 
 class Texts(Protocol):
-    """The redaction engine, as used here."""
+    """The methods of the redaction engine that are used here."""
 
     @property
     def policy(self) -> str:
@@ -95,7 +95,7 @@ class FolderRedactors:
 
 @dataclass(frozen=True, slots=True)
 class _RedactedRecord:
-    """A redacted record: its texts by number, and the words of the names of people in it."""
+    """A redacted record: its texts by number, and the words of the people's names in it."""
 
     texts: Sequence[str]
     people: frozenset[str]
@@ -191,7 +191,7 @@ class Walk:
 
     @contextmanager
     def instance(self, raw_id: object) -> Iterator[None]:
-        """Treat the texts inside this context as those of the instance with this id."""
+        """Assign all texts that are processed within this context to the instance with this id."""
         enclosing = self._current
         self._current = self.names.hash_id(raw_id) if isinstance(raw_id, str) else ""
         if isinstance(raw_id, str) and raw_id != self._current and _is_identifier(raw_id):
@@ -253,7 +253,7 @@ def _renumber_tags(texts: Sequence[str]) -> list[str]:
     """Number the tags of a record in the order in which they occur in the shown texts.
 
     Otherwise the numbers would reveal how many identifiers the hidden texts contain, and made-up tags such as
-    [NAME-617][NAME-482] could pass.
+    [NAME-617][NAME-482] could carry numbers.
     """
     numbers: dict[tuple[str, str], int] = {}
     highest = Counter[str]()
@@ -313,7 +313,7 @@ def walk_files(
     engine: Texts,
     blanked: frozenset[str] = frozenset(),
 ) -> WalkedFiles:
-    """Apply the steps to the files of a run (step and content by name) once."""
+    """Apply the steps to the files of a run once; `files` maps each file's name to its step and content."""
     walk = Walk(names, options, blanked)
     trees = {name: step(walk, content) for name, (step, content) in files.items()}
     redacted = walk.redact_records(engine)
@@ -336,7 +336,7 @@ def _find_changed(
 def redact_files(
     files: Mapping[str, tuple[Step, Any]], names: Names, options: Options, engine: Texts
 ) -> tuple[dict[str, Any], Counter[Kind]]:
-    """Apply the steps to the files of a run until nothing changes any more.
+    """Apply the steps to the files of a run, as `walk_files` does, until nothing changes any more.
 
     Texts of an instance that redaction keeps changing are blanked.
 
@@ -357,7 +357,8 @@ def redact_files(
         if number > 0:
             blanked |= walked.changed
     raise RedactionError(
-        "redaction keeps changing the texts of a run", "Report this; nothing was written."
+        "redaction keeps changing the texts of a run",
+        "Nothing was written. Please report this as a bug.",
     )
 
 

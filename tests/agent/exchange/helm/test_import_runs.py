@@ -236,7 +236,7 @@ def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(
     import_helm(filled.site, folder)
     import_helm(filled.site, folder)
     edit(folder, "per_instance_stats.json", lambda value: value[0].update(stats=[]))
-    with pytest.raises(ConfigError, match="another imported run"):
+    with pytest.raises(ConfigError, match="a different imported run"):
         import_helm(filled.site, folder)
     import_helm(filled.site, folder, replace=True)
     with filled.site.store() as store:
@@ -252,7 +252,7 @@ def test_a_run_of_the_sites_own_is_never_replaced(filled: FilledSite, folder: Pa
     with filled.site.store() as store:
         (own,) = store.runs.select("real")
     edit(folder, "run_spec.json", lambda spec: spec.update(name=own.name))
-    with pytest.raises(ConfigError, match="a run made at this site"):
+    with pytest.raises(ConfigError, match="was made at this site"):
         import_helm(filled.site, folder, "real", replace=True)
 
 
@@ -419,7 +419,7 @@ def no_scores(folder: Path) -> None:
     [
         (nan, "per_instance_stats.json"),
         (infinite, r"per_instance_stats.json \[\d\].stats\[\d+\].mean: expected a finite number"),
-        (truncated, "scenario_state.json: not JSON at line 1, column"),
+        (truncated, "scenario_state.json: invalid JSON at line 1, column"),
         (
             twice,
             r"scenario_state.json request_states\[4\].instance.id: expected an id that is unique among the instances",
@@ -435,9 +435,9 @@ def no_scores(folder: Path) -> None:
         (bidi_model, "run_spec.json adapter_spec.model: expected a name"),
         (escape_in_key, r"output_mapping.\S*: expected a text"),
         (wrong_reason, r"intramural.json instances\[0\].unscored.exact_match: expected"),
-        (deep, "stats.json: nested too deeply"),
-        (not_text, "stats.json: not UTF-8 at byte"),
-        (long_number, "stats.json: not a valid number"),
+        (deep, "stats.json: lists and maps are nested too deeply"),
+        (not_text, "stats.json: invalid UTF-8 at byte"),
+        (long_number, "stats.json: a number is not valid"),
         (path_trick, "run_spec.json name: expected a name without /"),
         (control, "run_spec.json name: expected a name of 1 to"),
         (control_id, r"request_states\[0\].instance.id: expected a name"),
@@ -557,7 +557,7 @@ def test_two_folders_of_one_run_and_a_folder_of_none_are_told(
 ):
     shutil.copytree(folder, folder.with_name("again"))
     with pytest.raises(
-        ConfigError, match="two folders contain runs of the same name: again and mcqa"
+        ConfigError, match="the runs in the folders again and mcqa have the same name"
     ):
         import_helm(filled.site, folder.parent)
     (tmp_path / "empty").mkdir()

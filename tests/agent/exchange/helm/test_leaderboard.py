@@ -119,8 +119,8 @@ def empty(board: Path) -> None:
     ("spoil", "where"),
     [
         (no_schema, "schema.json: the file is missing"),
-        (cut, "pubmed_qa.json: not JSON at line"),
-        (nan, "pubmed_qa.json: not a valid number"),
+        (cut, "pubmed_qa.json: invalid JSON at line"),
+        (nan, "pubmed_qa.json: a number is not valid"),
         (text_for_number, r"pubmed_qa.json \[0\].rows\[0\]\[1\].value: expected a number"),
         (short_row, r"pubmed_qa.json \[0\].rows\[0\]: expected \d cells"),
         (path_trick, "schema.json run_groups.*name: expected a name without /"),
