@@ -170,7 +170,7 @@ def _describe_unknown(benchmark: Benchmark, unknown: int, files: int) -> str:
 
 
 def _locate_single_file(benchmark: Benchmark, path: Path, arguments: Mapping[str, str]) -> Dataset:
-    """Locate a single file, whatever its name; its digest shows whether it is a known version."""
+    """Locate a single file, regardless of its name; its digest shows whether it is a known version."""
     file = HashedFile(path, hash_file(path, path.name))
     version = _find_version(benchmark, file.sha256)
     problems = []

@@ -1,7 +1,7 @@
 """The rules of the reference baselines, which answer a prompt from its form and word overlap only. Pure.
 
 Prompts are assumed to have the usual form: instructions in the first line, then the material, and a cue in the last
-line. The form shows which of four tasks a prompt asks for:
+line. The form shows which of four tasks a prompt sets:
 
 =========  ==============================================  =============================================
 task       form                                            possible answers
@@ -115,7 +115,7 @@ def _read_question(lines: Sequence[str], text: str) -> PromptParts:
 def _find_last_series(
     lines: Sequence[str], form: re.Pattern[str], labels: Sequence[str]
 ) -> tuple[int, ...]:
-    """Return the indices of the last series of at least two lines whose labels are the first ones of `labels`.
+    """Return the indices of the last series of two or more lines that have the first labels of `labels`, in order.
 
     `form` matches a labelled line, with the label as its first group.
     """
@@ -157,8 +157,8 @@ def choose_first(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG00
 def retrieve(prompt: PromptParts, rng: random.Random) -> str:  # noqa: ARG001
     """Return an answer based on shared words.
 
-    This is the option that shares most words with the material, the numbered sentence that shares fewest words with
-    the others, the number in the sentence closest to the question, or the sentences closest to the instructions.
+    This is the option that shares the most words with the material, the numbered sentence that shares the fewest words
+    with the others, the number in the sentence closest to the question, or the sentences closest to the instructions.
     """
     match prompt.task:
         case "choice":
@@ -178,7 +178,7 @@ def _retrieve_option(prompt: PromptParts) -> str:
 
 
 def _find_odd_sentence(sentences: Sequence[str]) -> str:
-    """Return the sentence that shares the smallest part of its words with the other sentences."""
+    """Return the sentence with the smallest share of words that occur in the other sentences."""
     words = [_collect_words(sentence) for sentence in sentences]
     shares = []
     for index in range(len(words)):
@@ -233,7 +233,7 @@ def _find_earliest_option(prompt: PromptParts) -> str:
 
 
 def draw(prompt: PromptParts, rng: random.Random) -> str:
-    """Return a random answer from the possible ones."""
+    """Return one of the possible answers at random."""
     match prompt.task:
         case "choice":
             return ascii_uppercase[rng.randrange(len(prompt.options))]
@@ -291,7 +291,7 @@ def _split_sentences(text: str) -> list[str]:
     sentences = []
     for piece in _SENTENCE_END.split(text):
         sentence = piece.strip()
-        # A line that ends with a colon is the heading of a section.
+        # A line that ends with a colon is taken for the heading of a section.
         if sentence and not sentence.endswith(":"):
             sentences.append(sentence)
     return sentences or [text]

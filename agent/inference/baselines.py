@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 BASELINES = {
     "baseline/first-choice": "Answers with the first option, number or sentence.",
-    "baseline/retrieval": "Answers with the part that shares most words with the rest of the prompt.",
+    "baseline/retrieval": "Chooses an option, number or sentence by the words that it shares with other text.",
     "baseline/lead": "Answers with the beginning of the material.",
-    "baseline/random": "Answers at random, but always in the same way for the same prompt and seed.",
+    "baseline/random": "Answers at random, but gives the same answer for the same prompt and seed.",
 }
 
 _MAX_BODY_BYTES = 8 * 1024 * 1024
 _MAX_ANSWERS = 16
 _LOWEST_SEED = -(2**63)  # seeds are 64-bit numbers, as in vLLM
 _DEFAULT_TOKENS = 1024
-MAX_TOKENS = 131_072  # words in prompt and answer, similar to the models that are compared with the baselines
+MAX_TOKENS = 131_072  # words in prompt and answer, similar to the windows of the compared models
 _FIELDS = (
     "model messages max_tokens max_completion_tokens temperature top_p stop seed n user stream"
 )
@@ -187,7 +187,7 @@ def _complete(body: dict[str, Any], max_model_len: int) -> dict[str, object]:
     request = _CompletionRequest.read(body)
     prompt_tokens = len(request.text.split())
     if prompt_tokens + request.limit > max_model_len:
-        # Clients recognise a prompt that is too long by this wording, which is that of vLLM.
+        # Clients recognise a prompt that is too long by this wording, which vLLM also uses.
         raise ValueError(
             f"the maximum context length is {max_model_len} tokens, less than {prompt_tokens} in the prompt and "
             f"{request.limit} in the answer"
@@ -284,7 +284,7 @@ def serve(
         listener = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise ConfigError(
-            f"cannot listen on port {port} ({error.strerror})", "Choose another with --port."
+            f"cannot listen on port {port} ({error.strerror})", "Choose another port with --port."
         ) from None
     with listener:
         name = f"[{host}]" if family is socket.AF_INET6 else host
@@ -330,7 +330,7 @@ def baselines() -> None:
     type=click.IntRange(1, MAX_TOKENS),
     default=MAX_TOKENS,
     show_default=True,
-    help="Maximum words in prompt and answer.",
+    help="Maximum number of words in a prompt and its answer together.",
 )
 @click.option(
     "--unsafe-any-host", is_flag=True, help="Allow addresses that other machines can reach."

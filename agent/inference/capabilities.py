@@ -54,7 +54,7 @@ class Capabilities:
         other_names: digests (`naming.name_digest`) of the names in replies that differ from the requested name. These
             names are accepted during the run; a reply with any other name is a bad reply.
         window: the server's maximum number of tokens in prompt and answer; None if unknown.
-        counting: the method to count the tokens of a prompt; if None, prompts that are too long cannot be shortened.
+        counting: the method of counting a prompt's tokens; if None, prompts that are too long cannot be shortened.
         template_tokens: the maximum number of tokens that the chat template adds to a prompt of one message.
     """
 
@@ -175,7 +175,7 @@ class Needs:
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
-        """Return the needs of a request."""
+        """Return the features that a request needs."""
         return cls(
             stop=bool(request.stop),
             seed=request.seed is not None and request.temperature > 0,
@@ -213,17 +213,15 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     if needs.seed and state("seed") == "refused":
         missing.append("seeds (the server refuses requests with a seed)")
     elif needs.seed and state("seed") == "ignored":
-        workarounds.append(
-            "The server ignores seeds; repeated requests may have different answers."
-        )
+        workarounds.append("The server ignores seeds; repeated requests may get different answers.")
     if needs.temperature_zero and state("temperature_zero") == "ignored":
         workarounds.append(
-            "The server's answers vary at temperature 0; repeated requests may have different answers."
+            "The server's answers vary at temperature 0; repeated requests may get different answers."
         )
     if needs.logprobs and state("logprobs") in lacking:
         missing.append("log probabilities (logprobs)")
     if needs.json_schema and state("json_schema") in lacking:
-        missing.append("answers in a JSON schema (response_format)")
+        missing.append("answers that follow a JSON schema (response_format)")
     if needs.n and state("n") in lacking:
         missing.append("several answers to one request (n)")
     if capabilities.inline_thoughts:
@@ -246,19 +244,19 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
         )
     if capabilities.other_names:
         workarounds.append(
-            "The server's replies do not have the requested model name; a reply that changes to a further name counts"
-            " as no answer."
+            "The server's replies have a model name other than the requested one; a reply with yet another name"
+            " counts as no answer."
         )
     if capabilities.extra_body:
         fields = ", ".join(
             f"{name}={value}" for name, value in sorted(capabilities.extra_body.items())
         )
         workarounds.append(
-            f"The server has its own defaults; every request undoes them with {fields}."
+            f"The server has its own defaults; every request overrides them with {fields}."
         )
     if missing:
         raise InferenceError(
             f"the server does not honour features that this run needs: {'; '.join(missing)}",
-            "Serve the model with other software; `intramural doctor` shows which features a server honours.",
+            "Serve the model with different software; `intramural doctor` shows which features a server honours.",
         )
     return tuple(workarounds)

@@ -95,7 +95,7 @@ class Catalogue:
             if len(self.names) > _SHOWN_MODELS
             else ""
         )
-        return f"The server offers {len(self.names)}: {shown}{more}."
+        return f"The server offers these models ({len(self.names)}): {shown}{more}."
 
     def window(self, model: str, props: ProbeReply) -> int | None:
         """Return the server's maximum number of tokens in prompt and answer, or None if it is not reported.
@@ -148,7 +148,7 @@ def _read_token_counts(
 
 
 def _find_window(windows: Mapping[str, int], model: str) -> int | None:
-    """Return the model's window, or that of the only model, since the server may accept any name for it."""
+    """Return the model's window, or that of the only listed model, since a server may accept any name for it."""
     window = windows.get(model)
     if window is None and len(windows) == 1:
         return next(iter(windows.values()))
@@ -193,6 +193,6 @@ def undo_own_defaults(
         )
         return {}, (note,)
     if server == "transformers":
-        note = "transformers serve samples answers only if the model's generation_config.json sets do_sample."
+        note = "`transformers serve` samples answers only if the model's generation_config.json sets do_sample."
         return {}, (note,)
     return {}, ()

@@ -36,7 +36,7 @@ async def ask_all(
 
     `requests` is consumed lazily, one item whenever a slot is free, so memory use does not depend on the size of the
     run. `on_result` runs in the event loop, and an exception in it or in the iterator ends the call. Results are
-    reported in order of arrival. An exhausted iterator may yield further items after a result was reported: the
+    reported in order of arrival. An exhausted iterator may yield further items after a result was reported, because the
     worker that reported the result requests the next item. Concurrent calls can share the slots of a server with
     `slots`. A slot is acquired before the next request is taken from the iterator.
 
@@ -53,9 +53,9 @@ async def ask_all(
     not checked.
 
     The tokens of a prompt are counted first, in the same slot, if the prompt may exceed `prompt_limit` or may not fit
-    in the deployment's window together with its answer. If it is too long, its `shortenable` part is cut until it
-    fits, and `Response.shortened` is set. If that is impossible, the result is `Reason.CONTEXT_LENGTH` and the
-    request is not sent. If tokens cannot be counted, prompts that may exceed `prompt_limit` are not sent, and the
+    in the deployment's window together with its answer. If the prompt is too long, its `shortenable` part is cut until
+    the prompt fits, and `Response.shortened` is set. If that is impossible, the result is `Reason.CONTEXT_LENGTH` and
+    the request is not sent. If tokens cannot be counted, prompts that may exceed `prompt_limit` are not sent, and the
     server must refuse prompts that do not fit in its window.
 
     Raises:

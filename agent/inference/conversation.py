@@ -65,7 +65,7 @@ class Conversation:
         read: Read[Result_co],
         deadline: float,
     ) -> tuple[Result_co | Failure, int]:
-        """Retry a request whose first attempt failed; that attempt counts as the loop's first."""
+        """Retry a request whose first attempt failed; that attempt counts as the first of the retry loop."""
         import stamina  # imported only if a request fails
         import stamina.instrumentation
 

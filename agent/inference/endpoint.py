@@ -14,7 +14,8 @@ from agent.io.tls import load_trust
 _MAX_TOKEN_LENGTH = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
 
-ServerKey = tuple[str, str]  # a deployment's name, and the server's name of the model
+# A deployment's name, and the name under which its server serves the model.
+ServerKey = tuple[str, str]
 
 
 class Endpoint(Protocol):
@@ -30,7 +31,7 @@ class Endpoint(Protocol):
 
     @property
     def served_model(self) -> str:
-        """The server's name of the model."""
+        """The name under which the server serves the model."""
 
     @property
     def token_file(self) -> Path | None:

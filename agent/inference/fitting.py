@@ -23,7 +23,7 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason
 
 
 class Fitting:
-    """The window and the method of counting that all workers of a call share."""
+    """The window, and the method of counting tokens, which all workers of a call share."""
 
     def __init__(
         self, deployment: Endpoint, capabilities: Capabilities | None, prompt_limit: int | None

@@ -10,9 +10,10 @@ class HttpLimits:
     Attributes:
         connect_timeout_s: maximum time to open a connection.
         attempt_timeout_s: maximum time for one attempt, from sending to the last byte of the reply.
-        first_attempt_timeout_s: the same until the server's first reply, because servers load models and compile.
+        first_attempt_timeout_s: the same limit until the server's first reply, for which the server may have to load
+            and compile a model.
         total_timeout_s: maximum time for one request, including all attempts and waits.
-        max_attempts: maximum attempts for one request. Refused connections do not count, as nothing was sent.
+        max_attempts: maximum attempts for one request. Refused connections do not count, because nothing was sent.
         outage_grace_s: time without any reply (only refused connections and timeouts) after which the remaining
             requests are not sent.
         retry_wait_max_s: maximum wait between two attempts, regardless of `Retry-After`.

@@ -63,7 +63,10 @@ _SCHEMA = {
     },
 }
 _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
-    "refused": ("refuses connections", "Start it, or correct the host and port in base_url."),
+    "refused": (
+        "refuses connections",
+        "Start the server, or correct the host and port in base_url.",
+    ),
     "timeout": (
         "does not accept connections in time",
         "Check the network between this machine and the server.",
@@ -208,7 +211,8 @@ def _collect_other_names(
     unlisted = any(not catalogue.knows_as(model, name) for name in names)
     if unlisted and model not in catalogue.names:
         raise InferenceError(
-            f"deployment {deployment.name}: the server's replies to {model} have the name of another model",
+            f"deployment {deployment.name}: the server's replies to requests for {model} "
+            "have the name of another model",
             f"Use the server's own name of the model. {catalogue.offer()}",
         )
     return _OtherNames(frozenset(names), unlisted)
@@ -281,7 +285,7 @@ async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
 
 
 def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Counting | None, int]:
-    """Return the method to count the tokens of prompts, and the number of tokens that the chat template adds.
+    """Return the method of counting prompts' tokens, and the number of tokens that the chat template adds.
 
     A server's count is only used if it agrees with the number of tokens that it reports for the same prompt.
 
@@ -358,7 +362,7 @@ class _Asker:
         return await self._exchange("/chat/completions", encode_object(body), model)
 
     async def ask_to_stop(self, model: str, mark: str) -> ProbeReply | None:
-        """Send the plain question with the stop sequence `mark`; return None if it is empty."""
+        """Send the plain question with the stop sequence `mark`; return None if `mark` is empty."""
         return await self.ask(model, stop=[mark]) if mark else None
 
     async def ask_patiently(self, model: str) -> ProbeReply:
@@ -446,7 +450,7 @@ def _refuse_unusable(
         raise InferenceError(f"{who} does not serve a model named {model}", catalogue.offer())
     if status == 404:
         raise InferenceError(
-            f"{who} has no chat completions for the model {model} (HTTP 404)",
+            f"{who} offers no chat completions for the model {model} (HTTP 404)",
             "base_url should end with /v1, and the model's name must be the server's own.",
         )
     if status != 200:

@@ -1,4 +1,4 @@
-"""Decide whether and when to retry a request, and when to give up a server. No requests are sent here."""
+"""Decide whether and when to retry a request, and when to give up on a server. No requests are sent here."""
 
 import random
 import time
@@ -39,10 +39,10 @@ class AttemptFailedError(Exception):
 class ServerHealth:
     """The health of a server, shared by all workers of a call.
 
-    Silence: if all attempts are refused connections or timeouts for `outage_grace_s`, the server is given up.
+    Silence: if all attempts are refused connections or timeouts for `outage_grace_s`, no further request is sent.
     Failures: after twenty requests in a row have failed in all their attempts, each further request has a single
-    attempt until one succeeds. Thus a series of prompts that the server cannot process is passed quickly, and a
-    broken server does not delay a run for hours.
+    attempt until one succeeds. Thus a series of prompts that the server cannot process takes little time, and a broken
+    server does not delay a run for hours.
     """
 
     def __init__(self, limits: HttpLimits, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,7 +77,7 @@ class ServerHealth:
             self.given_up = True
 
     def note_result(self, result: Failure | None) -> None:
-        """Record the end of a request, with a failure or (None) with a response."""
+        """Record the end of a request; `result` is its failure, or None for a response."""
         served = result is None or result.reason in (Reason.CONTEXT_LENGTH, Reason.CONTENT_FILTER)
         self._failed_in_a_row = 0 if served else self._failed_in_a_row + 1
 

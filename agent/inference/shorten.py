@@ -13,9 +13,10 @@ from agent.vocabulary import ChatRequest, Failure, Message, Reason, Shortenable
 MAX_COUNTS = 12  # maximum counts per prompt, including the first count of the whole prompt
 _MAX_WORD_LENGTH = 256  # characters; longer pieces of text without spaces are not treated as words
 _LIKE_ENOUGH = 200  # stop when less than 1/200 of the budget is unused
-# Factor for the first cut, which should fit although tokens vary in length: only then can the search interpolate.
+# The first cut is larger by this factor, so that the prompt should fit although tokens vary in length. The search can
+# interpolate only after a length was found to fit.
 _MARGIN = 1.03
-# Below 1, because a guess at the whole gap is the length that is known not to fit.
+# Less than 1, because the whole gap would give the length that is already known not to fit.
 _GAP_SHARE = 0.98
 
 Messages = Sequence[Message]
@@ -56,7 +57,7 @@ class _Bounds:
         return self.fits + int((self.over - self.fits) * 0.5)
 
     def extrapolate(self, budget: int, tokens_per_character: float) -> int:
-        """Return a length that should fit, as long as none is known to fit."""
+        """Return a length that should fit; used until a length is known to fit."""
         return self.over - int(_MARGIN * (self.over_tokens - budget) / tokens_per_character) - 1
 
 
@@ -146,7 +147,10 @@ def _cut(messages: Messages, part: Shortenable, length: int) -> tuple[Message, .
 
 
 def _measure_first_word(text: str, keep: str) -> int:
-    """Return the length up to the end of the first word to keep, or more than the length of a text without words."""
+    """Return the length up to the end of the first word to keep.
+
+    For a text without words, the result is greater than the text's length. Of a very long word, only a piece is kept.
+    """
     words = text.split()
     if not words:
         return len(text) + 1

@@ -49,7 +49,7 @@ def read_count(
 
 
 def byte_length(messages: Sequence[Message]) -> int:
-    """Return the number of bytes in the messages' texts, which is an upper bound of the number of their tokens."""
+    """Return the number of bytes in the messages' texts, which is an upper bound on the number of their tokens."""
     length = 0
     for message in messages:
         text = message.content
@@ -67,8 +67,8 @@ def infer_template_tokens(counting: Counting, counted: int, reported: int) -> in
 
     Args:
         counting: the method of counting.
-        counted: the count of a prompt of one message.
-        reported: the number of tokens in the same prompt as reported with its answer.
+        counted: the count for a prompt with one message.
+        reported: the number of tokens in the same prompt, as reported with its answer.
     """
     if counting == "vllm":  # vLLM's count includes the template
         return reported if reported == counted else None

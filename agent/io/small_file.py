@@ -1,4 +1,4 @@
-"""Small text files that people write: definitions, prompts, run entries."""
+"""Read small text files that people write: definitions, prompts, run entries."""
 
 from pathlib import Path
 

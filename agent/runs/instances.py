@@ -1,8 +1,8 @@
 """Iterate over a run's instances any number of times, keeping small datasets in memory.
 
-A large dataset, such as 100,000 long notes, is read again for each iteration, and the digests of its files are
-checked each time. Memory use therefore does not grow with the dataset. A small dataset stays in memory, because
-reading it again would cost more than it saves.
+A large dataset, such as 100,000 long notes, is read again for each iteration, and the digests of its files are checked
+each time. Memory use therefore does not grow with the dataset. A small dataset stays in memory, because reading it
+again would take time.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -17,7 +17,7 @@ from agent.io.wording import format_count
 from agent.runs import answers_file
 from agent.runs.answers_file import FileLine, iter_lines, read_line
 
-MAX_JUDGES = 100  # a file with more probably has its columns mixed up
+MAX_JUDGES = 100  # a file that names more judges probably has its columns mixed up
 MAX_NAME_LENGTH = 200
 _KEYS = ("instance_id", "judge", "reply")
 _REPLIES = 2  # the first reply and the corrected one
@@ -72,7 +72,7 @@ class _JudgementReader:
         seats = ", ".join(self._seats or ())
         for first, *others in self._unseated.values():
             more = f" (and {format_count(len(others), 'line')} more)" if others else ""
-            # Do not quote the judge: in a file with mixed-up columns it would be a reply.
+            # Do not quote the judge's name, because in a file with mixed-up columns it would be a reply.
             self.problems.add(
                 f"line {first}{more}",
                 f"names a judge that is not in --judges, which names {seats}",
@@ -96,7 +96,8 @@ class JudgementsFile:
     """An open file of judgements. Every line is validated when the file is opened.
 
     Attributes:
-        judges: names of the seats, as given to the constructor, or otherwise in order of first appearance in the file.
+        judges: names of the seats, as given to the constructor or, if none were given, in order of first appearance in
+            the file.
     """
 
     def __init__(self, name: str, file: BinaryIO, seats: Sequence[str] | None = None) -> None:

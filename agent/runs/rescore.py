@@ -1,4 +1,4 @@
-"""Score stored answers again, by this version's rules or by others, without asking any model or judge.
+"""Score stored answers again with this version of the agent, without asking any model or judge.
 
 New scores are drafted next to the old ones and replace them in one transaction per run. If the process is killed, a
 run has either its old scores or its new ones, never a mixture.

@@ -130,7 +130,7 @@ def derive_needs(plan: Plan) -> Needs:
 
 
 def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
-    """Return the parameters that the plan's requests will omit, one sentence each.
+    """Return the workarounds for features that the plan needs and its server lacks, one sentence each.
 
     Raises:
         InferenceError: the server lacks a feature that the plan needs; names the deployment.
@@ -192,10 +192,11 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
     )
     if lost:
-        changed.append(f"{lost} of the instances scored there are missing")
+        changed.append(f"{lost} of the scored instances missing")
     if changed and store.answers.read_settled_positions(run.run_id):
         raise ConfigError(
-            f"suite {plan.suite} already contains {plan.name}, and this command would replace it: {', '.join(changed)}",
+            f"suite {plan.suite} already contains {plan.name}, and this command would replace it with a different run: "
+            f"{', '.join(changed)}",
             "Choose another --suite to keep both, or use --replace.",
         )
 

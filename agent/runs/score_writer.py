@@ -37,7 +37,7 @@ class ScoreWriter:
         self._waiting = 0  # number of instances scored but not yet written
         self._timer: asyncio.TimerHandle | None = None
         self._broken: AgentError | None = None
-        # Asking time has been recorded up to this moment; None while nothing is being asked.
+        # The time up to which asking time has been recorded; None while nothing is being asked.
         self._asked_until: float | None = None
 
     @contextmanager

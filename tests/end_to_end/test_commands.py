@@ -234,7 +234,7 @@ def test_a_smaller_run_does_not_take_scores_away_unless_told_so(site: UserSite):
         assert site.run(server.url).returncode == 0
         refused = site.run(server.url, "-m", "3")
         assert refused.returncode == 2
-        assert "37 of the instances scored there are missing" in refused.stderr
+        assert "37 of the scored instances missing" in refused.stderr
         assert site.summary()["n"] == 40
         assert site.run(server.url, "--scoring", "helm").returncode == 2
         assert site.run(server.url, "-m", "3", "--replace").returncode == 0

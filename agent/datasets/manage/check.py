@@ -23,7 +23,7 @@ def check_benchmark(
 ) -> tuple[Benchmark, DatasetContents]:
     """Read a definition and all of its data, and keep the first `keep` instances.
 
-    If the definition names no data file of its own, the site's data is read, or else the definition's sample.
+    If the definition names no data file of its own, the site's data is read or, if there is none, the sample.
     A definition in the folder `site_benchmarks` is checked as in a run: it must not contain absolute paths, and
     its name must not be in use.
 
@@ -55,7 +55,7 @@ def _read_definition(definition: Path, site_benchmarks: Path | None) -> Benchmar
 
 
 def read_data(benchmark: Benchmark, site_data: Path, *, keep: int = 0) -> DatasetContents:
-    """Read all data of a benchmark: the site's data, or else the definition's own file or sample.
+    """Read all data of a benchmark: the definition's own file or, without one, the site's data or the sample.
 
     Raises:
         BenchmarkError: the data has problems, all of which are listed.

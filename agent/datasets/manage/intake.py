@@ -165,7 +165,7 @@ def _choose_by_name(names: Sequence[str], benchmark: Benchmark) -> dict[str, str
         )
     if not targets:
         return {}
-    # Prefer the files directly in the source; otherwise there is exactly one folder.
+    # Prefer the files directly in the source. If there are none, there is exactly one folder.
     chosen = targets[""] if "" in targets else next(iter(targets.values()))
     _refuse_two_versions(benchmark, set(chosen.values()))
     return chosen

@@ -66,8 +66,8 @@ class _Cut(NamedTuple):
 def remove_section(text: str, heading: str, target: str) -> str:
     """Remove a section from a discharge text, together with any other copy of the whole target.
 
-    The section is the text after its heading: the target if it is there (regardless of line breaks), or else
-    everything up to the next heading. Parts of the target that occur elsewhere are kept.
+    The section is the text after its heading: the target if it follows the heading (with any line breaks), or
+    everything up to the next heading if it does not. Parts of the target that occur elsewhere are kept.
     """
     words = target.split()
     copies = list(_find_copies(text, words)) if words else []

@@ -1,4 +1,4 @@
-"""Forecast the questions to each judge of a jury before it is asked.
+"""Forecast the questions to each judge of a jury before the jury is asked.
 
 No text of an instance is sent anywhere.
 """
@@ -31,7 +31,7 @@ from agent.vocabulary import Instance
 
 _MARKER = "0123456789abcdef"  # as long as a real marker, which is random
 _MAX_BYTES_A_CHARACTER = 4  # in UTF-8
-_REPAIRS = "not included: a judge whose reply is not a valid verdict is asked again once"
+_REPAIRS = "not included: second questions to judges whose first reply is not a valid verdict"
 _OTHER_JURY = (
     "not subtracted: replies that these judges gave as part of another jury, which are reused"
 )
@@ -41,7 +41,7 @@ JudgeTrials = Mapping[ServerKey, ServerTrial]
 
 @dataclass(frozen=True, slots=True)
 class JudgeForecast:
-    """The forecast of one judge's questions in a run. Seats with the same deployment share their replies."""
+    """The forecast of a run's questions to one judge. Seats with the same deployment share their replies."""
 
     judge: SeatedJudge
     trial: ServerTrial
@@ -75,7 +75,7 @@ async def try_judges(juries: Sequence[Sequence[SeatedJudge]], limits: HttpLimits
 def forecast_judging(
     plan: Plan, remaining: RemainingWork, trials: JudgeTrials
 ) -> list[JudgeForecast]:
-    """Forecast the questions to each judge of the plan, assuming that no reply needs repair.
+    """Forecast the questions to each judge of the plan, assuming that every first reply is a valid verdict.
 
     Answers are assumed to be as long as their references, or as long as allowed if there are none.
     """
@@ -99,7 +99,7 @@ def forecast_run_judging(
 ) -> list[JudgeForecast]:
     """Forecast the questions about a stored run to each judge that is asked now.
 
-    As in `forecast_judging`, no reply is assumed to need repair.
+    As in `forecast_judging`, every first reply is assumed to be a valid verdict.
     """
     template_length = _measure_template(task.use)
     sizes: dict[int, PromptSize] = {}

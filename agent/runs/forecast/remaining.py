@@ -17,7 +17,7 @@ class RemainingWork:
     """The remaining work of one plan. Instances are given by position.
 
     Attributes:
-        ask: instances whose question would be sent; only the first of equal questions.
+        ask: instances whose question would be sent; among instances with equal questions, only the first.
         judge: for each seat of the jury, the instances whose answers it has yet to judge.
         other_jury: whether judges have graded these answers under another jury or other rules. Their replies are
             reused, but are not subtracted from `judge`.
@@ -29,7 +29,7 @@ class RemainingWork:
 
 
 def find_remaining(store: Store, plan: Plan, capabilities: Capabilities | None) -> RemainingWork:
-    """Return the questions that running the plan would still send.
+    """Return the questions to the model and to the jury that running the plan would still send.
 
     Args:
         store: the site's store.
@@ -70,7 +70,7 @@ def _find_unsettled(store: Store, run: Run, plan: Plan) -> RemainingWork:
             first_positions.setdefault(key, position)
     if not plan.jury:
         return RemainingWork(sorted(first_positions.values()), [])
-    # These are shown to the jury once they are answered.
+    # The answers to these instances will be shown to the jury.
     unscored = frozenset(position for position, _, _ in unsettled)
     open_answers = find_open_answers(store, run.run_id, plan.rules)
     return RemainingWork(

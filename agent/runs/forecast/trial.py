@@ -27,11 +27,12 @@ from agent.vocabulary import ChatRequest, Failure, Instance, Message, Response
 
 TRIAL_S = 10.0  # time limit for timing one server
 COUNTING_S = 10.0  # time limit for counting the prompts of one plan
-SAMPLED = 32  # prompts to count among those that certainly fit, and again among those that may not
+SAMPLED = 32  # prompts to count among those that certainly fit, and as many among the others
 _MAX_IN_FLIGHT = 64
 _LONG_CHARACTERS = 4000
 _ANSWER_TOKENS = 32
-# Contains no text from any dataset. Each question starts with its own number, so that no server answers from a cache.
+# The question contains no text from any dataset. Each starts with its own number, so that no server answers from a
+# cache.
 _QUESTION = "Trial {number}. {filler}Count from 1 to 200, separated by single spaces. Write the numbers only."
 _FILLER = "This sentence is here to be read and says nothing at all. "
 
@@ -212,7 +213,8 @@ async def time_server(
                 deployment, capabilities, limits, at_once, questions, remaining_s
             )
         if outcome is None:
-            # A round of the run takes at least as long as the shortest questions did, or as the trial lasted.
+            # A round of the run takes at least as long as the round of short questions or, if that did not finish, as
+            # the whole trial.
             base_s = rounds[0].seconds if rounds else time.monotonic() - began
             return Pace(at_once, base_s=base_s, at_least=True)
         if not outcome.answered:

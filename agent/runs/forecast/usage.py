@@ -33,7 +33,7 @@ def compute_cost(
     completion_tokens: float | None,
     seconds: float | None,
 ) -> Cost:
-    """Return the cost of these tokens and this wall-clock time, either of which may be None for unknown."""
+    """Return the cost of these tokens and this wall-clock time. Unknown numbers are None."""
     by_tokens = None
     if prompt_tokens is not None and completion_tokens is not None:
         by_tokens = _price_tokens(prices, prompt_tokens, completion_tokens)

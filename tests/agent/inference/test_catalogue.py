@@ -16,7 +16,9 @@ def test_names_in_the_list_reach_a_person_short_few_and_without_control_characte
     names = ("bad\x1b[2J\nname\u202e", "x" * 5000, *(f"model-{i}" for i in range(30)))
     with FaultServer(models=names) as server:
         advice = expect_refusal(server, "gpt-5").advice
-    assert advice.startswith(f"The server offers 32: bad[2Jname, {'x' * 100}, model-0, ")
+    assert advice.startswith(
+        f"The server offers these models (32): bad[2Jname, {'x' * 100}, model-0, "
+    )
     assert advice.endswith("model-17 and 12 more.")
     assert advice.isprintable()
 

@@ -110,7 +110,7 @@ def test_a_wrong_model_name_is_answered_with_those_on_offer():
     with FaultServer(models=("qwen-7b", "llama-8b")) as server:
         error = expect_refusal(server, "gpt-5")
     assert "does not serve a model named gpt-5" in str(error)
-    assert error.advice == "The server offers 2: qwen-7b, llama-8b."
+    assert error.advice == "The server offers these models (2): qwen-7b, llama-8b."
 
 
 def test_a_server_that_answers_to_any_name_may_not_pass_off_another_model():
@@ -144,7 +144,9 @@ def test_nothing_that_a_server_writes_is_kept_with_the_run():
 def test_a_server_that_answers_under_another_name_and_lists_no_models_is_refused():
     with FaultServer(models=(), replies_as="CANARY-8b") as server:
         error = expect_refusal(server, "qwen-7b")
-    assert "the server's replies to qwen-7b have the name of another model" in str(error)
+    assert "the server's replies to requests for qwen-7b have the name of another model" in str(
+        error
+    )
     assert "CANARY" not in f"{error} {error.advice}"
 
 
@@ -154,7 +156,7 @@ def test_another_name_in_the_replies_is_said_and_expected_from_then_on():
         assert isinstance(ask_one(server.url, chat("Why?"), capabilities=found), Response)
     assert found.state("model_name") == "ignored"
     assert "a model name other than the requested one" in found.features["model_name"].finding
-    assert any("requested model name" in said for said in check_needs(found, Needs()))
+    assert any("other than the requested one" in said for said in check_needs(found, Needs()))
     assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
 
 
