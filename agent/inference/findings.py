@@ -10,7 +10,8 @@ from agent.inference.wire import has_thought_marks, parse_object
 from agent.vocabulary import Response
 
 FEW_TOKENS = 8  # the token limit of most probe questions
-THOUGHT_TOKENS = 256  # the token limit of the one-word question, which is so easy that reasoning should end within it
+# The token limit of the one-word question. The question is so easy that reasoning should end within this limit.
+THOUGHT_TOKENS = 256
 _END_TOKENS = 2  # tolerance for servers that count the tokens that end an answer
 
 
@@ -22,9 +23,9 @@ class ProbeReply:
         status: the HTTP status; None without a complete reply.
         fields: the fields of the JSON body.
         response: the response, if the reply contains one.
-        understood: whether the reply has the form of the API, whatever its text.
-        server: the kind of server, if it is recognised by this reply.
-        obstacle: the reason why no connection could be opened, if so.
+        understood: whether the reply has the structure that the API requires, regardless of its text.
+        server: the kind of server, if this reply shows it, or "unknown".
+        obstacle: the reason why no connection could be opened; None if one was opened.
         hung: whether there was no reply in time.
     """
 
@@ -121,8 +122,8 @@ def compare_at_zero(first: ProbeReply, second: ProbeReply) -> Feature:
     if first.response is None or second.response is None:
         return Feature("unknown", "the question was not answered")
     if first.text == second.text:
-        return Feature("honoured", "the same question at temperature 0 had the same answer twice")
-    return Feature("ignored", "the same question at temperature 0 had different answers")
+        return Feature("honoured", "the same question at temperature 0 got the same answer twice")
+    return Feature("ignored", "the same question at temperature 0 got different answers")
 
 
 def examine_seeds(seven: ProbeReply, seven_again: ProbeReply, eight: ProbeReply) -> Feature:
@@ -131,10 +132,12 @@ def examine_seeds(seven: ProbeReply, seven_again: ProbeReply, eight: ProbeReply)
         if reply.response is None:
             return _explain_missing(reply)
     if seven.text != seven_again.text:
-        return Feature("ignored", "the same seed had different answers at temperature 1")
+        return Feature("ignored", "the same seed gave different answers at temperature 1")
     if seven.text == eight.text:
-        return Feature("unknown", "different seeds had the same answer at temperature 1")
-    return Feature("honoured", "the same seed had the same answer, another seed a different one")
+        return Feature("unknown", "different seeds gave the same answer at temperature 1")
+    return Feature(
+        "honoured", "the same seed gave the same answer, and another seed gave a different one"
+    )
 
 
 def choose_stop_mark(text: str) -> str:
@@ -155,11 +158,13 @@ def examine_stop_sequence(reply: ProbeReply | None, mark: str, text: str) -> Fea
         return Feature("ignored", "does not stop at a stop sequence")
     if text.startswith(reply.text):
         return Feature("honoured", "stops before a stop sequence")
-    return Feature("unknown", "the answer changed, so it is not known whether it stopped")
+    return Feature(
+        "unknown", "the answer changed, so it is not known whether the stop sequence took effect"
+    )
 
 
 def examine_several(reply: ProbeReply) -> Feature:
-    """Determine whether a request for two answers had two."""
+    """Determine whether a request for two answers returned two."""
     if reply.status != 200:
         return _explain_missing(reply)
     if len(reply.choices) == 2:
