@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from agent.inference.capabilities import Feature
 from agent.inference.connection import Obstacle
 from agent.inference.retry import RETRIED_STATUSES
-from agent.inference.wire import has_thought_marks, parse_object
+from agent.inference.wire import parse_object
+from agent.reading.thoughts import has_thought_marks
 from agent.vocabulary import Response
 
 FEW_TOKENS = 8  # the token limit of most probe questions

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.reading.thoughts import SplitAnswer, has_thought_end, split_answer
 from agent.vocabulary import ChatRequest, Failure, Reason, Response
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -32,10 +33,6 @@ _TOO_LONG = re.compile(
 )
 # Length of the beginning of an error body that is searched for these messages.
 _MAX_ERROR_BYTES = 65_536
-_THOUGHT_BEGINS, _THOUGHT_ENDS = "<think>", "</think>"
-_OBJECT = re.compile(r'\{\s*"')
-_DECODER = json.JSONDecoder()
-_MAX_WORK = 2_000_000  # maximum total cost of parsing JSON objects, in characters
 _MAX_TOKENS = 2**31  # higher counts are invalid
 # Control characters, which could affect a terminal or page. Those that separate words are replaced by a space.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -107,14 +104,19 @@ def parse_reply(
     completion = _read_completion(reply.get("choices"))
     if isinstance(completion, Failure):
         return completion
-    reasoning, answer = _separate_thoughts(completion, thinks=thinks)
-    text = _cut_at_stop(answer, stop)
-    is_cut = len(text) < len(answer)
+    split = _separate_thoughts(completion, thinks=thinks)
+    text = _cut_at_stop(split.answer, stop)
+    finish_reason = completion.finish_reason
+    if len(text) < len(split.answer):
+        finish_reason = "stop"
+    elif split.is_cut_off:
+        # Some servers end a reply at a stop sequence within the reasoning.
+        finish_reason = "length"
     usage = _read_map(reply.get("usage"))
     return Response(
         text=_fit_to_show(text),
-        reasoning=_fit_to_show(reasoning),
-        finish_reason="stop" if is_cut else completion.finish_reason,
+        reasoning=_fit_to_show(split.reasoning),
+        finish_reason=finish_reason,
         prompt_tokens=read_token_count(usage.get("prompt_tokens")),
         completion_tokens=read_token_count(usage.get("completion_tokens")),
         seconds=seconds,
@@ -162,15 +164,15 @@ def _read_map(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _separate_thoughts(completion: _Completion, *, thinks: bool) -> tuple[str, str]:
+def _separate_thoughts(completion: _Completion, *, thinks: bool) -> SplitAnswer:
     """Return the reasoning and the answer of a completion."""
-    thought, answer = split_thought(completion.content)
-    was_cut_off = completion.finish_reason == "length" and _THOUGHT_ENDS not in completion.content
+    split = split_answer(completion.content)
+    was_cut_off = completion.finish_reason == "length" and not has_thought_end(completion.content)
     if thinks and was_cut_off and not completion.reasoning:
         # The prompt began the reasoning, so the text before any mark also belongs to it.
-        thought, answer = answer + thought, ""
-    reasoning = "\n".join(filter(None, (completion.reasoning, thought)))
-    return reasoning, answer
+        split = SplitAnswer(split.answer + split.reasoning, "", is_cut_off=True)
+    reasoning = "\n".join(filter(None, (completion.reasoning, split.reasoning)))
+    return SplitAnswer(reasoning, split.answer, split.is_cut_off)
 
 
 def parse_error(status: int, body: bytes) -> Failure:
@@ -180,73 +182,6 @@ def parse_error(status: int, body: bytes) -> Failure:
     if 200 <= status < 300:
         return Failure(Reason.BAD_REPLY, status)
     return Failure(Reason.SERVER_ERROR, status)
-
-
-def has_thought_marks(text: str) -> bool:
-    """Return whether the text contains a mark where reasoning begins or ends."""
-    return _THOUGHT_BEGINS in text or _THOUGHT_ENDS in text
-
-
-def split_thought(text: str) -> tuple[str, str]:
-    """Split a text at `<think>` marks, and return the reasoning and the answer.
-
-    A `</think>` without `<think>` ends reasoning that the chat template began. After a `<think>` without `</think>`,
-    all text is incomplete reasoning. Marks inside a JSON object are quoted text and are ignored. The running time is
-    linear in the length of the text, even for hostile input.
-    """
-    if not has_thought_marks(text):
-        return "", text
-    text = _hide_spoken_marks(text)
-    thoughts: list[str] = []
-    answer: list[str] = []
-    begin = 0  # start of the remaining text
-    while (end := text.find(_THOUGHT_ENDS, begin)) >= 0:
-        mark = text.find(_THOUGHT_BEGINS, begin, end)
-        if mark >= 0:
-            answer.append(text[begin:mark])
-            thoughts.append(text[mark + len(_THOUGHT_BEGINS) : end])
-        else:
-            thoughts.append("".join(answer) + text[begin:end])
-            answer.clear()
-        begin = end + len(_THOUGHT_ENDS)
-    last_part, mark_of_thought, cut_off_thought = text[begin:].partition(_THOUGHT_BEGINS)
-    answer.append(last_part)
-    if mark_of_thought:
-        thoughts.append(cut_off_thought)
-    reasoning = "\n".join(thought.strip() for thought in thoughts)
-    return _show_spoken_marks(reasoning), _show_spoken_marks("".join(answer).strip())
-
-
-def _hide_spoken_marks(text: str) -> str:
-    """Remove NUL characters from `text`, and replace the `<` of each mark inside a JSON object with NUL."""
-    text = text.replace("\0", "")
-    last_mark = max(text.rfind(_THOUGHT_BEGINS), text.rfind(_THOUGHT_ENDS))
-    parts = []
-    work = 0  # cost of parsing so far, in characters
-    begin = 0  # start of the remaining text
-    while work < _MAX_WORK and (opening := _OBJECT.search(text, begin, last_mark)):
-        start = opening.start()
-        end = start + 1
-        piece = text[start]
-        try:
-            _, end = _DECODER.raw_decode(text, start)
-            piece = (
-                text[start:end]
-                .replace(_THOUGHT_BEGINS, "\0think>")
-                .replace(_THOUGHT_ENDS, "\0/think>")
-            )
-        except json.JSONDecodeError as error:
-            # Creating the error takes time in proportion to its position, because it counts lines.
-            work += error.pos - start + error.pos // 50 + 50
-        except (ValueError, RecursionError):  # too many digits or nested too deeply
-            work += 50_000
-        parts += [text[begin:start], piece]
-        begin = end
-    return "".join(parts) + text[begin:]
-
-
-def _show_spoken_marks(text: str) -> str:
-    return text.replace("\0", "<")
 
 
 def _fit_to_show(text: str) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from agent.jury.quotations import SearchLimitError, ShownTexts, squeeze
 from agent.jury.rubric import SCORE, Rubric
+from agent.reading.thoughts import split_leading_thought
 
 MAX_CHARACTERS = 100_000  # maximum length of a reply; 4,096 tokens are shorter
 _MAX_ATTEMPTS = 1_000  # maximum number of objects in a reply
@@ -89,7 +90,8 @@ def read_verdict(
         return Fault.NO_TEXT
     if len(reply) > MAX_CHARACTERS:
         return Fault.TOO_LONG
-    text = _skip_thought(reply)
+    # A draft in the reasoning is not a verdict.
+    text = split_leading_thought(reply).answer
     try:
         return _read_attempts(text, rubric, shown, marker)
     except SearchLimitError:
@@ -178,13 +180,6 @@ def _check_attempt(attempt: _Attempt, rubric: Rubric) -> Verdict | Fault:
     if isinstance(attempt, _Broken):
         return Fault.NO_VERDICT
     return _check_object(attempt, rubric)
-
-
-def _skip_thought(reply: str) -> str:
-    """Return a reply without its leading reasoning, because a draft in the reasoning is not a verdict."""
-    if not reply.lstrip().startswith("<think>"):
-        return reply
-    return reply.partition("</think>")[2]
 
 
 class _DuplicateKeys(dict[str, Any]):

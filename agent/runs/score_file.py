@@ -28,6 +28,7 @@ from agent.metrics import (
     check_available,
     select_measurable,
 )
+from agent.reading.thoughts import build_reply, build_response
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
 from agent.results.summarize import (
     MetricSummary,
@@ -156,7 +157,7 @@ def _read_answered(
     for position, instance in enumerate(iter_instances(benchmark, dataset)):
         answer = file.answer(instance.id)
         if answer is not None:
-            yield position, instance, _build_response(answer)
+            yield position, instance, build_response(answer)
 
 
 def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
@@ -293,7 +294,7 @@ def _fill_seats(
     """Return the seats of the judges that replied about an answer, with their replies."""
     if replies is None or answer is None:
         return []
-    judged_answer = read_judged_answer(rules, _build_response(answer))
+    judged_answer = read_judged_answer(rules, build_response(answer))
     if isinstance(judged_answer, Unscored):
         return []
     use = next(measure.use for measure in rules.measures if measure.of_jury)
@@ -303,16 +304,12 @@ def _fill_seats(
         texts = replies.replies(instance.id, judge)
         if not texts:
             continue
-        judgement = Judgement(tuple(_build_response(text) for text in texts))
+        judgement = Judgement(tuple(build_reply(text) for text in texts))
         seat = fill_seat(
             number, b"", judgement, rubric, build_matter(instance, judged_answer).texts
         )
         seats.append((seat, judgement))
     return seats
-
-
-def _build_response(text: str) -> Response:
-    return Response(text, "", "stop", None, None, 0.0)
 
 
 def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benchmark, Dataset]:
@@ -381,7 +378,7 @@ class _Tally:
         """Add the next instance with its answer, if there is one, and the seats of its jury."""
         unit = instance.unit.encode()
         self._units.append(unit)
-        result = Failure(Reason.NOT_ASKED) if answer is None else _build_response(answer)
+        result = Failure(Reason.NOT_ASKED) if answer is None else build_response(answer)
         for score in score_response(self._rules, instance, result):
             is_scored_elsewhere = score.measure.of_jury or score.measure.later
             if isinstance(result, Failure) or not is_scored_elsewhere:

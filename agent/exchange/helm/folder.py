@@ -12,6 +12,7 @@ from agent.exchange.helm.juries import HelmJury, HelmSeat, read_juries, read_sea
 from agent.exchange.helm.names import is_score, list_run_arguments, read_scenario_name
 from agent.exchange.helm.own_record import OwnRecord, read_own_record
 from agent.exchange.json_path import ADVICE, JsonNode, read_json
+from agent.reading.thoughts import split_answer
 from agent.vocabulary import Instance, Message, Reference, Response
 
 FILES = ("run_spec.json", "scenario_state.json", "stats.json", "per_instance_stats.json")
@@ -308,7 +309,10 @@ def _is_multiple_choice(request_state: JsonNode, references: tuple[Reference, ..
 
 
 def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Response | None:
-    """Return the first completion, or None if the request failed or returned no completion."""
+    """Return the first completion, or None if the request failed or returned no completion.
+
+    Reasoning in its text is kept apart, as in runs. HELM's scores of it are imported as they are.
+    """
     result = request_state.maybe("result")
     if result is None or not result.at("success").yes_no():
         return None
@@ -320,16 +324,22 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
     thinking = completion.maybe("thinking")
     thought = None if thinking is None else thinking.maybe("text")
     seconds = result.maybe("request_time")
+    split = split_answer(completion.at("text").text())
+    stated_thought = "" if thought is None else thought.text()
     return Response(
-        text=completion.at("text").text(),
-        reasoning="" if thought is None else thought.text(),
-        finish_reason="other"
-        if finish_reason is None
-        else _FINISH.get(finish_reason.text(), "other"),
+        text=split.answer,
+        reasoning="\n".join(filter(None, (stated_thought, split.reasoning))),
+        finish_reason="length" if split.is_cut_off else _read_finish_reason(finish_reason),
         prompt_tokens=tokens.get("num_prompt_tokens"),
         completion_tokens=tokens.get("num_completion_tokens"),
         seconds=0.0 if seconds is None else seconds.number(),
     )
+
+
+def _read_finish_reason(
+    node: JsonNode | None,
+) -> Literal["stop", "length", "content_filter", "other"]:
+    return "other" if node is None else _FINISH.get(node.text(), "other")
 
 
 def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:

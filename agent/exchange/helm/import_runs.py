@@ -19,6 +19,7 @@ from agent.exchange.imported_run import build_imported_details
 from agent.exchange.json_path import ADVICE, read_json
 from agent.io.plain_text import printable
 from agent.io.progress import Progress
+from agent.reading.thoughts import build_reply
 from agent.runs.definition import list_free_arguments, list_required_values
 from agent.runs.plan import SUITE_NAME
 from agent.site.directory import Site
@@ -26,7 +27,7 @@ from agent.store import KeptMetric, RunDetails, RunOrigin, Store
 from agent.store.juries import FiledSeat
 from agent.store.scores import FiledLabel, FiledScore
 from agent.store.stored import Judgement, RunScore, Seat
-from agent.vocabulary import Reason, Response, Scale, Unscored
+from agent.vocabulary import Reason, Scale, Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,14 +305,7 @@ def _find_seats(run: HelmRun, case: HelmCase, metric: KeptMetric) -> Sequence[He
 
 def _make_judgement(reply: str) -> Judgement:
     """Return an imported judge's reply. Token counts and duration are unknown, as HELM's files do not state them."""
-    response = Response(
-        text=reply,
-        reasoning="",
-        finish_reason="other",
-        prompt_tokens=None,
-        completion_tokens=None,
-        seconds=0.0,
-    )
+    response = replace(build_reply(reply), finish_reason="other")
     return Judgement(replies=(response,))
 
 

@@ -13,7 +13,6 @@ from agent.inference.wire import (
     parse_error,
     parse_object,
     parse_reply,
-    split_thought,
 )
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
 
@@ -134,46 +133,6 @@ def test_a_hostile_error_holds_nothing_up(body):
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(["<think>", "</think>", "a", "b "]), max_size=12))
-def test_no_mark_of_an_end_is_left_and_nothing_before_the_last_lone_one_is_an_answer(pieces):
-    text = "".join(pieces)
-    thought, answer = split_thought(text)
-    assert "</think>" not in answer
-    assert "<think>" not in answer
-    letters = sorted((thought + answer).replace("<think>", "").split())
-    assert sorted("".join(letters)) == sorted(
-        text.replace("<think>", "").replace("</think>", "").replace(" ", "")
-    )
-
-
-@pytest.mark.parametrize("around", ["{}", "Well:\n```json\n{}\n```", "{} That is all."])
-def test_a_mark_that_a_json_text_speaks_of_ends_and_begins_no_thought(around):
-    said = around.replace(
-        "{}", json.dumps({"why": "It says </think>, then <think> again, and </think>.", "score": 1})
-    )
-    assert split_thought(said) == ("", said)
-    assert split_thought(f"<think>{{not so}}</think>{said}") == ("{not so}", said)
-    assert split_thought(f"A thought {{}} here</think>{said}") == ("A thought {} here", said)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"a":' * 300_000,
-        '{"' * 400_000,
-        '{"a":"' * 200_000,
-        '{"a":1}' * 300_000,
-        "\n" * 10**6 + '{"a' * 100_000,
-    ],
-    ids=range(5),
-)
-def test_no_text_with_braces_holds_the_division_up(text):
-    began = time.process_time()
-    split_thought(f"{text}</think>")
-    assert time.process_time() - began < 2
-
-
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
 def test_no_control_character_of_a_reply_reaches_a_person(answer, thought):
     response = read(answer, reasoning_content=thought)
@@ -183,15 +142,6 @@ def test_no_control_character_of_a_reply_reaches_a_person(answer, thought):
 
 def test_lines_and_words_stay_apart_when_control_characters_are_taken_out():
     assert read("one\r\ntwo\x0cthree\x1b[2Jfour\tfive\x00").text == "one\ntwo three[2Jfour\tfive"
-
-
-@settings(deadline=None)
-@given(st.text(), st.text())
-def test_whatever_is_thought_no_thought_is_in_the_answer(thought, answer):
-    thought, answer = (text.replace("<", "").replace(">", "") for text in (thought, answer))
-    assert split_thought(f"<think>{thought}</think>{answer}")[1] == answer.strip()
-    assert split_thought(f"{thought}</think>{answer}")[1] == answer.strip()
-    assert split_thought(f"<think>{thought}{answer}")[1] == ""
 
 
 def test_the_first_stop_sequence_ends_the_answer_and_not_the_thought():

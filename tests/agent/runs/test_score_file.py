@@ -165,6 +165,38 @@ def test_gpt_35_on_med_mcqa_is_scored_as_it_is_in_a_run(tmp_path: Path):
     )  # published, with what has no letter counted as wrong: 53.45 %
 
 
+@pytest.mark.parametrize(
+    ("answer", "right", "reasons"),
+    [
+        ("<think>Perhaps A.</think>\nC", 0, {}),
+        ("<thinking>Perhaps C.</thinking>\nA<|im_end|>", 1, {}),
+        ("◁think▷Perhaps B or C.◁/think▷The answer is A.", 1, {}),
+        (
+            "<|channel|>analysis<|message|>C?<|end|><|start|>assistant<|channel|>final<|message|>A",
+            1,
+            {},
+        ),
+        ("<think>The answer is A. Or", None, {"length": 1}),
+    ],
+)
+def test_reasoning_in_a_file_is_not_read(
+    articles: Path, tmp_path: Path, answer: str, right: int | None, reasons: dict[str, int]
+):
+    decisions = json.loads(articles.read_text("utf-8"))
+    yes = next(pmid for pmid, row in decisions.items() if row["final_decision"] == "yes")
+    file = answers_file(tmp_path / "a.jsonl", {yes: answer})
+    words = ("pubmed_qa", "--data", articles, "--answers", file, "--format", "json")
+    for scoring in ("intramural", "helm"):
+        row, *_ = rows_of(scored(*words, "--scoring", scoring))
+        if right is None and scoring == "helm":
+            assert row["mean"] == 0  # the blank text that HELM scores as wrong
+            continue
+        assert row["mean"] == right or (scoring == "helm" and "answer is" in answer)
+        reasons_of_answers = dict(row["unscored_reasons"])  # type: ignore[call-overload]
+        reasons_of_answers.pop("not_asked", None)
+        assert reasons_of_answers == reasons
+
+
 def test_what_has_no_answer_is_listed_and_not_guessed(articles: Path, human: Path):
     lines = human.read_text().splitlines(keepends=True)
     human.write_text("".join(lines[2:]))
