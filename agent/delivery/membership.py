@@ -80,9 +80,9 @@ def read_invite(path: Path) -> Invite:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"the invite cannot be read ({error.strerror})") from None
+        raise ConfigError(f"the invite {path.name} cannot be read ({error.strerror})") from None
     if len(content) > _MAX_INVITE:
-        raise ConfigError(f"the invite is longer than {_MAX_INVITE} bytes")
+        raise ConfigError(f"the invite {path.name} is longer than {_MAX_INVITE} bytes")
     try:
         return Invite.model_validate_json(content)
     except ValidationError as error:
@@ -90,8 +90,8 @@ def read_invite(path: Path) -> Invite:
             {".".join(str(part) for part in fault["loc"]) or "file" for fault in error.errors()}
         )
         raise ConfigError(
-            f"this is not an invite; invalid or missing: {', '.join(faults)}",
-            "Ask the central team for another one.",
+            f"{path.name} is not an invite; invalid or missing fields: {', '.join(faults)}",
+            "Ask the central team for another invite.",
         ) from None
 
 

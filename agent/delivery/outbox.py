@@ -230,7 +230,7 @@ class Outbox:
             verdicts = None
         if not isinstance(verdicts, dict):
             raise StoreError(
-                f"the verdicts of {digest[:12]} are damaged",
+                f"submissions/{digest}.verdicts.json is damaged",
                 "Run `intramural submission prepare` again.",
             )
         return verdicts

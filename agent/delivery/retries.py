@@ -41,7 +41,7 @@ def keep_trying(
 
     def hook(details: stamina.instrumentation.RetryDetails) -> None:
         say(
-            f"attempt {details.retry_num} failed: {details.caused_by}; next in {details.wait_for:.0f} s"
+            f"attempt {details.retry_num} failed: {details.caused_by}; next attempt in {details.wait_for:.0f} s"
         )
 
     chosen = waits or Waits()

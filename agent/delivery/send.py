@@ -124,7 +124,8 @@ def export(
         for submission, path, data in zip(submissions, paths, leaving, strict=True):
             if path.exists() and path.read_bytes() != data:
                 raise DeliveryError(
-                    "another file already exists where the submission should be exported"
+                    f"{path} already exists and is a different file, so nothing was exported there",
+                    "Move that file, or name another target.",
                 )
             outbox.mark_sent(submission.digest, today_day)
             audit("submission exported", f"digest={submission.digest} day={today_day}")
@@ -158,7 +159,7 @@ def import_receipt(
     try:
         text = read_bounded(path, _MAX_RECEIPT, "the receipt").decode()
     except UnicodeDecodeError:
-        raise DeliveryError("the file is not a receipt") from None
+        raise DeliveryError(f"{path.name} is not a receipt") from None
     with outbox.held():
         reasons: list[DeliveryError] = []
         for submission in list_waiting(outbox):

@@ -181,7 +181,7 @@ def _check_first(submission: Submission, everything: Sequence[Submission]) -> No
     first = next(draft for draft in everything if draft.state is State.PREPARED)
     if first.digest != submission.digest:
         raise DisclosureError(
-            f"draft {first.digest[:12]} comes before it in the site's chain",
+            f"draft {first.digest[:12]} comes before draft {submission.digest[:12]} in the site's chain",
             "Approve drafts in the order shown by `intramural submission show`.",
         )
 

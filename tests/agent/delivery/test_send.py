@@ -347,7 +347,7 @@ def test_one_submission_goes_to_one_file_and_overwrites_no_other(
     with pytest.raises(DeliveryError, match="not a folder"):
         export(gate.outbox, REGISTRY, approved, target, today_day=world.TODAY, audit=AuditLog())
     target.write_text("something else")
-    with pytest.raises(DeliveryError, match="another file"):
+    with pytest.raises(DeliveryError, match="is a different file"):
         export(gate.outbox, REGISTRY, approved[:1], target, today_day=world.TODAY, audit=AuditLog())
     assert states(gate) == [State.APPROVED] * 2
     assert target.read_text() == "something else"
