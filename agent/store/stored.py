@@ -88,7 +88,7 @@ class Judgement:
     Attributes:
         replies: the first reply, and the reply to a request for a correction if one was sent.
         marker: the marker that the judge was asked to put into its verdict; empty if none.
-        shown: the redacted texts of the instance that an external judge was shown; None if the judge saw the originals.
+        shown: the redacted texts of the instance that an outside judge was shown; empty if the judge saw the original.
     """
 
     replies: tuple[Response, ...]
