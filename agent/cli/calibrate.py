@@ -29,7 +29,7 @@ BESIDE = {
     "criterion": "Criterion",
     "who": "Who",
     "above_n": "n",
-    "above": "Above theirs",
+    "above": "Difference",
     "words": "In words",
 }
 
@@ -249,7 +249,7 @@ def _show(title: str, rows: Sequence[Mapping[str, Any]], units: int) -> None:
     if beside:
         show_rows(beside, BESIDE, "table", title="Compared with the agreement among clinicians")
         click.echo(
-            "Above theirs: the ICC(3,1) of z scores with the two clinicians of a pair, minus the ICC(3,1)\n"
+            "Difference: the ICC(3,1) of z scores with the two clinicians of a pair, minus the ICC(3,1)\n"
             "between these two, on answers that all three graded.\n"
             "In words: based on each interval alone; one in twenty may be wrong by chance."
         )
