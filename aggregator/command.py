@@ -28,8 +28,8 @@ def open_home(context: click.Context, *, alone: bool = False) -> "Home":
         alone: Whether the lock must be exclusive, so that no other command can use the directory.
 
     Raises:
-        SettingsError: it is not an aggregator's directory, or another command holds the lock.
-        StoreError: its database has another version.
+        SettingsError: the directory is not an aggregator's, or another command holds the lock.
+        StoreError: the database in the directory has another version.
     """
     from aggregator.directory_lock import DirectoryLock
     from aggregator.home import Home

@@ -39,7 +39,7 @@ class Home:
         """Open `directory`.
 
         Raises:
-            SettingsError: it is not an aggregator's directory, or a setting is wrong.
+            SettingsError: `directory` is not an aggregator's, or a setting is wrong.
         """
         self.directory = directory
         self.settings: Settings = read_settings(directory / SETTINGS_FILE)

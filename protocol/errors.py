@@ -32,9 +32,9 @@ class Code(StrEnum):
     WRONG_TYPE = "wrong_type"  # predicate type unknown, or not the one expected here
     OLD_SCHEMA = "old_schema"  # written by an unreleased version
     # what the statement refers to
-    WRONG_SITE = "wrong_site"  # the statement's site is not the one its keys belong to
+    WRONG_SITE = "wrong_site"  # the keys belong to another site than the one in the statement
     WRONG_DEPLOYMENT = "wrong_deployment"
-    WRONG_REGISTRY = "wrong_registry"  # version from the future, or too old
+    WRONG_REGISTRY = "wrong_registry"  # the named version does not exist yet, or is too old
     UNKNOWN_SCORECARD = "unknown_scorecard"
     RETIRED_SCORECARD = "retired_scorecard"
     UNKNOWN_MODEL = "unknown_model"
@@ -45,7 +45,7 @@ class Code(StrEnum):
     # Lineage, previous version or numbers of units do not agree with the log.
     WRONG_DATASET = "wrong_dataset"
     UNKNOWN_PLAN = "unknown_plan"  # no plan from this site in the log
-    WRONG_PLAN = "wrong_plan"  # the plan, or its challenge, is about something else
+    WRONG_PLAN = "wrong_plan"  # the result differs from its plan, or has another challenge
     PLAN_EXPIRED = "plan_expired"
     PLAN_USED = "plan_used"  # the plan has a result, or was abandoned
     UNKNOWN_RESULT = "unknown_result"  # no result from this site in the log, or already withdrawn
@@ -54,10 +54,10 @@ class Code(StrEnum):
     WRONG_TOKEN = "wrong_token"  # enrolment: not signed by the invite's token  # noqa: S105
     # the statement's content
     WRONG_CELLS = "wrong_cells"  # keys of data, groups, cells or spreads do not match the scorecard
-    WRONG_OUTCOME = "wrong_outcome"  # complete, although a benchmark was not run
+    WRONG_OUTCOME = "wrong_outcome"  # the outcome is complete, although a benchmark was not run
     BELOW_THRESHOLD = "below_threshold"  # a figure or group with fewer units than the policy allows
-    OFF_GRID = "off_grid"  # finer than the number of units allows
-    EXTREME_VALUE = "extreme_value"  # 0 % or 100 % of a gated or private group
+    OFF_GRID = "off_grid"  # a value finer than the number of units allows
+    EXTREME_VALUE = "extreme_value"  # a value of 0 % or 100 % for a gated or private group
     TOO_MANY_METRICS = "too_many_metrics"  # more figures of one protected group than allowed
     SMALL_COUNT = "small_count"  # too few successes or failures behind a binary rate
     WRONG_VALUE = "wrong_value"  # a code or spread that the rest of the statement does not allow
@@ -65,18 +65,18 @@ class Code(StrEnum):
     OPEN_MARGIN = "open_margin"  # a withheld group follows from the published ones
     NOTHING_PUBLISHED = "nothing_published"
     WRONG_ROOT = "wrong_root"  # scores_root of the empty tree, or reported before
-    COPIED_RESULT = "copied_result"  # the figures of another site
+    COPIED_RESULT = "copied_result"  # the same protected figures as in a result from another site
     # the chain
     SITE_FROZEN = "site_frozen"
     WRONG_EPOCH = "wrong_epoch"
-    WRONG_SEQ = "wrong_seq"  # a gap
+    WRONG_SEQ = "wrong_seq"  # a link before it is missing, or its position was taken after a refusal
     WRONG_PREV = "wrong_prev"
     FORK = "fork"  # a second payload for an occupied position in the chain
-    # The site's ledger is shorter than before, or differs.
+    # The site's ledger is shorter than the last known one, or differs from it.
     LEDGER_ROLLED_BACK = "ledger_rolled_back"
     # keys and registry
     WEAK_KEY = "weak_key"
-    DUPLICATE_KEY = "duplicate_key"  # the same key material used twice
+    DUPLICATE_KEY = "duplicate_key"  # the same key is used twice
     # A rotation or reset names forbidden keys, or lacks a required signature.
     WRONG_KEYS = "wrong_keys"
     BAD_THRESHOLD = "bad_threshold"

@@ -183,7 +183,7 @@ def keep_reference(release: HelmRelease, home: Path) -> Path:
     """Write the copy of a release into an aggregator's directory. Return its path.
 
     Raises:
-        SettingsError: it cannot be written.
+        SettingsError: the copy cannot be written.
     """
     path = home / release.file
     try:

@@ -808,10 +808,10 @@ def say_steps(cell: MergedCell) -> str:
     """
     parts = []
     if cell.since:
-        parts.append(f"pooled part since log entry {cell.since}")
+        parts.append(f"pooled part unchanged since log entry {cell.since}")
     if cell.waiting:
         parts.append(
-            f"changes of {cell.waiting} {'site wait' if cell.waiting == 1 else 'sites wait'}"
+            f"{cell.waiting} {'site has' if cell.waiting == 1 else 'sites have'} unpublished changes"
         )
     return "; ".join(parts)
 

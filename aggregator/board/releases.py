@@ -104,7 +104,7 @@ def check_releases(releases: Releases, board: Board, board_json: bytes, head: Lo
     """Check that the newest release is this board. The roots of older releases are checked with the log.
 
     Raises:
-        BoardMismatchError: it is another board.
+        BoardMismatchError: the newest release is another board.
     """
     if not releases.entries:
         return

@@ -257,7 +257,7 @@ def write_draft(path: Path, draft: Draft) -> None:
     """Write a draft, atomically replacing any file with that name.
 
     Raises:
-        SettingsError: it cannot be written.
+        SettingsError: the draft cannot be written.
     """
     proposal = draft.proposal
     fields = {
@@ -301,7 +301,7 @@ def read_draft(path: Path) -> Draft:
 
     Raises:
         SettingsError: the file cannot be read or is not a draft.
-        RegistryError: its registries or signatures are not valid.
+        RegistryError: the draft's registries or signatures are not valid.
     """
     data = read_small(path, _MAX_SIZE)
     try:

@@ -35,7 +35,7 @@ def check_continues(seen: EarlierHead, now: Checkpoint, proof: Sequence[bytes]) 
         proof: The consistency proof between them, which is empty if `seen` is empty or as large as `now`.
 
     Raises:
-        BoardMismatchError: it does not; the message names the problem and the evidence to keep.
+        BoardMismatchError: `now` does not continue `seen`; the message names the problem and the evidence to keep.
     """
     try:
         check_growth(seen.checkpoint, now, proof)

@@ -166,7 +166,7 @@ def test_the_first_screen_has_rates_with_intervals_ranges_of_ranks_and_words_for
 
 def test_a_pooled_figure_says_since_when_it_stands_and_how_many_sites_wait(files: Files) -> None:
     page = page_of(files, "cards/pilot-1/models/example-large")
-    assert "pooled part since log entry 120; changes of 2 sites wait" in page
+    assert "pooled part unchanged since log entry 120; 2 sites have unpublished changes" in page
 
 
 def test_a_coded_figure_has_a_footnote_where_a_reader_follows_its_mark(files: Files) -> None:

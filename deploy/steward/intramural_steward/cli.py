@@ -327,7 +327,7 @@ def list_command(form: str, list_path: Path) -> None:
 
 @cli.group()
 def key() -> None:
-    """Your key."""
+    """Create your key."""
 
 
 @key.command()
@@ -442,7 +442,7 @@ def _open_signer(key: _KeyOptions) -> Iterator[Signer]:
         yield open_key(pem, _ask_password(key.password_file, "Password of your key").encode())
         return
     click.echo(
-        "warning: your key file has no password; create one with `intramural-steward key new`",
+        "warning: your key file has no password; create an encrypted key with `intramural-steward key new`",
         err=True,
     )
     yield open_key(pem, None)
