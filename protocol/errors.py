@@ -69,7 +69,8 @@ class Code(StrEnum):
     # the chain
     SITE_FROZEN = "site_frozen"
     WRONG_EPOCH = "wrong_epoch"
-    WRONG_SEQ = "wrong_seq"  # a link before it is missing, or its position was taken after a refusal
+    # A link before it is missing, or its position was taken after a refusal.
+    WRONG_SEQ = "wrong_seq"
     WRONG_PREV = "wrong_prev"
     FORK = "fork"  # a second payload for an occupied position in the chain
     # The site's ledger is shorter than the last known one, or differs from it.
