@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.catalog.deployments import Deployment
@@ -13,41 +14,78 @@ from agent.io.wording import find_unseen, nearest
 from agent.vocabulary import RunEntry
 
 _LEFT_OUT = "none"
+_ANY = "*"
+_JUDGES = "judges"
 
 
-def read_deployment_map(path: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class DeploymentMap:
+    """Deployments of this site by the name used in run entries, and by the name used in juries.
+
+    Attributes:
+        entries: for the deployments or models that run entries name; empty without a map.
+        judges: for the deployments or models of judges.
+    """
+
+    entries: Mapping[str, str] = field(default_factory=dict)
+    judges: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_deployment_map(path: Path) -> DeploymentMap:
     """Read a YAML file that maps the deployments named in run entries to deployments of this site, in file order.
 
     A `*` on the left matches any text, and a `*` on the right is replaced by the matched text. With `none` on the
-    right, the entries are skipped.
+    right, the entries are skipped. Under `judges:`, a map of the same form is for judges only. Without it, judges are
+    mapped like run entries, except that they ignore `none` and the line that matches every name (`"*"`).
 
         stanfordhealthcare/llama-3.3-70b-instruct: local/llama
         stanfordhealthcare/*: local/*
+        judges:
+          openai/gpt-4o-2024-05-13: local/judge
 
     Raises:
         ConfigError: the map has invalid keys or values, all of which are listed.
     """
-    mapping = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
-    if not isinstance(mapping, dict) or not mapping:
+    lines = parse_yaml(read_bytes(path, ConfigError), path, ConfigError)
+    if not isinstance(lines, dict) or not lines:
         raise ConfigError(
             f"{path}: expected lines of the form `deployment of the run entry: deployment of this site`"
         )
+    entries = dict(lines)
+    has_judges = isinstance(entries.get(_JUDGES), dict)
+    judges = entries.pop(_JUDGES) if has_judges else _select_lines_for_judges(entries)
     problems = []
-    for old, new in mapping.items():
+    for old, new in entries.items():
         problem = _find_problem(old, new)
         if problem:
             problems.append(f"{path}: {old!r}: {problem}")
+    for old, new in judges.items() if has_judges else ():
+        problem = _find_problem(old, new)
+        if new == _LEFT_OUT:
+            problem = "expected the name of a deployment of this site: a jury cannot lose a judge"
+        if problem:
+            problems.append(f"{path}: {_JUDGES}: {old!r}: {problem}")
     if problems:
         raise ConfigError("\n".join(problems))
-    return mapping
+    return DeploymentMap(entries, judges)
 
 
-def _find_problem(old: str, new: object) -> str:
+def _select_lines_for_judges(entries: Mapping[str, str]) -> dict[str, str]:
+    """Return the lines that also apply to judges, for a map that has none of its own for them.
+
+    The line for every name would make one deployment the whole jury, which would then also judge its own answers.
+    """
+    return {old: new for old, new in entries.items() if old != _ANY and new != _LEFT_OUT}
+
+
+def _find_problem(old: object, new: object) -> str:
     if not isinstance(new, str) or not new.strip():
         return "expected the name of a deployment of this site, or `none` to skip these entries"
-    if not old.strip() or any(find_unseen(name) or "," in name for name in (old, new)):
+    if not isinstance(old, str) or not old.strip():
         return "expected names on one line, without commas"
-    if old.count("*") > 1 or new.count("*") > old.count("*"):
+    if any(find_unseen(name) or "," in name for name in (old, new)):
+        return "expected names on one line, without commas"
+    if old.count(_ANY) > 1 or new.count(_ANY) > old.count(_ANY):
         return "expected at most one * on each side, and a * on the right only if there is one on the left"
     return ""
 

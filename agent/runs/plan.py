@@ -13,7 +13,12 @@ from urllib.parse import urlsplit
 
 from agent.catalog.arguments import DATA_ARGUMENTS, FILE_ARGUMENTS
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
-from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
+from agent.catalog.deployment_map import (
+    DeploymentMap,
+    check_deployments,
+    map_deployments,
+    read_deployment_map,
+)
 from agent.catalog.deployments import (
     Deployment,
     find_deployment,
@@ -233,8 +238,8 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
     catalogue = survey_benchmarks(site.own_benchmarks)
     servers = _read_servers(site, options)
     # Map deployments before checking the data, because entries without a mapped deployment are not run.
-    if servers.mapping:
-        entries = map_deployments(entries, servers.mapping, servers.deployments)
+    if servers.mapping.entries:
+        entries = map_deployments(entries, servers.mapping.entries, servers.deployments)
     if options.ignore_data_paths:
         entries = ignore_data_paths(entries)
     benchmarks = [resolve_benchmark(entry, *catalogue) for entry in entries]
@@ -260,11 +265,11 @@ class _Servers:
 
     Attributes:
         deployments: the site's deployments by name; empty with --server, which names a single server.
-        mapping: deployments of this site by the name used in entries; empty without --deployment-map.
+        mapping: deployments of this site by the names used in entries and juries; empty without --deployment-map.
     """
 
     deployments: Mapping[str, Deployment]
-    mapping: Mapping[str, str]
+    mapping: DeploymentMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +287,11 @@ def _read_servers(site: Site, options: RunOptions) -> _Servers:
             "Remove one of the two options.",
         )
     if options.server:
-        return _Servers({}, {})
+        return _Servers({}, DeploymentMap())
     deployments = read_deployments(site.deployments)
-    mapping = read_deployment_map(options.deployment_map) if options.deployment_map else {}
+    mapping = DeploymentMap()
+    if options.deployment_map:
+        mapping = read_deployment_map(options.deployment_map)
     return _Servers(deployments, mapping)
 
 
@@ -412,9 +419,9 @@ def _choose_metrics(
         )
         for use in select_measurable(benchmark.metrics, site.means)
     )
-    if servers.mapping and _find_judges(metrics):
+    if servers.mapping.judges and _find_judges(metrics):
         deployments = _read_judge_deployments(site, servers)
-        metrics = tuple(map_jury(use, servers.mapping, deployments) for use in metrics)
+        metrics = tuple(map_jury(use, servers.mapping.judges, deployments) for use in metrics)
     return metrics
 
 

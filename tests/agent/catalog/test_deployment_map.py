@@ -1,11 +1,17 @@
 """Deployments that run entries name: mapped to those here, missing, or not to be used."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent.catalog.deployment_map import check_deployments, map_deployments, read_deployment_map
+from agent.catalog.deployment_map import (
+    DeploymentMap,
+    check_deployments,
+    map_deployments,
+    read_deployment_map,
+)
 from agent.catalog.deployments import Deployment
 from agent.catalog.run_entries import parse_run_entry, read_run_entries
 from agent.errors import ConfigError
@@ -79,10 +85,14 @@ def test_models_without_a_deployment_and_deployments_that_cannot_be_used_are_tol
     check_deployments(entries[3:], {"q": deployment("q", "qwen/qwen")})
 
 
-def deployment_map(tmp_path: Path, text: str) -> dict[str, str]:
+def read_map(tmp_path: Path, text: str) -> DeploymentMap:
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return read_deployment_map(path)
+
+
+def deployment_map(tmp_path: Path, text: str) -> Mapping[str, str]:
+    return read_map(tmp_path, text).entries
 
 
 def test_deployments_are_mapped_by_name_and_by_pattern(tmp_path):
@@ -164,3 +174,26 @@ def test_deployment_maps_that_are_wrong(tmp_path, text, said):
         deployment_map(tmp_path, text)
     assert said in str(caught.value)
     assert "map.yaml" in str(caught.value)
+
+
+def test_a_line_for_every_entry_leaves_the_judges_alone(tmp_path: Path):
+    mapping = read_map(tmp_path, "openai/gpt-4o: local/judge\nx/*: none\n'*': local/qwen\n")
+    assert mapping.judges == {"openai/gpt-4o": "local/judge"}
+    assert mapping.entries["*"] == "local/qwen"
+
+
+def test_judges_of_their_own_are_mapped_by_their_own_lines_only(tmp_path: Path):
+    mapping = read_map(tmp_path, "openai/*: local/*\njudges:\n  '*': local/judge\n")
+    assert mapping == DeploymentMap({"openai/*": "local/*"}, {"*": "local/judge"})
+    assert read_map(tmp_path, "openai/*: local/*\njudges: {}\n").judges == {}
+
+
+def test_a_deployment_called_judges_is_still_a_deployment(tmp_path: Path):
+    assert read_map(tmp_path, "judges: local/judges\n").entries == {"judges": "local/judges"}
+
+
+def test_a_jury_cannot_lose_a_judge_through_the_map(tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"judges: 'openai/gpt-4o': .*cannot lose a judge"):
+        read_map(tmp_path, "judges:\n  openai/gpt-4o: none\n")
+    with pytest.raises(ConfigError, match="judges: 'a': expected"):
+        read_map(tmp_path, "judges:\n  a: [b]\n")

@@ -71,6 +71,28 @@ def test_a_run_entry_names_its_jury_and_a_deployment_map_finds_it_here(site: Sit
         assert not one.details.data.named
 
 
+@pytest.mark.parametrize(
+    ("lines", "judge"), [("", "local/a"), ("judges:\n  local/*: local/b\n", "local/b")]
+)
+def test_a_map_of_every_entry_to_one_model_does_not_make_it_its_own_judge(
+    site: Site, tmp_path: Path, lines: str, judge: str
+):
+    open_benchmark(site)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict(2, 2))) as a:
+        deploy(site, {"m": model.url, "a": a.url, "b": a.url})
+        site.deployments.write_text(
+            site.deployments.read_text().replace("name: judge", "name: m", 1)
+        )
+        write_jury(site.judges, "a")
+        mapping = tmp_path / "map.yaml"
+        mapping.write_text(f"'*': local/m\n{lines}")
+        run(site, None, "open:model=theirs/m", deployment_map=mapping)  # type: ignore[arg-type]
+        with site.store() as store:
+            (one,) = store.runs.select("s")
+        (seat,) = one.details.metrics[0].judges
+        assert seat.model_deployment == judge
+
+
 def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, tmp_path: Path):
     open_benchmark(site)
     entry = f"open:model=m,jury_config_path={tmp_path / 'none.yaml'}"
