@@ -17,7 +17,7 @@ _DENIAL = re.compile(
     r"\b(?:not|no|never|nobody|none|neither|nor|cannot|wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistaken(?:ly)?"
     r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
     r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether|why|doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
-    r"|\b(?:least|worst|second|alternative|other|another|previous|initial)(?:\s\w{1,20})?\s?$",
+    r"|\b(?:least|worst|second|alternative|other|another|previous|initial)(?:\s\w{1,20}){0,2}\s?$",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(r"(?:if|unless|were|had|should)\b", re.IGNORECASE)
@@ -31,6 +31,24 @@ _RETRACTION = re.compile(
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
     r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
     r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",
+    re.IGNORECASE,
+)
+
+_QUESTION = re.compile(r"[^.!?\n]{0,300}\?")
+_WOULD = re.compile(r"\b(?:would|could|might)\b|'d\b", re.IGNORECASE)
+_THIS_CASE = (
+    r"(?!(?:this|these|that|those|such|the|his|her|my|our|your|their|its|all|general|short|summary|conclusion|view|light"
+    r"|order|addition|fact|contrast|terms|sum|reality|practice|most|both|example|instance|an?)\b)"
+)
+_OTHER_CASE_BEFORE = re.compile(
+    rf"\W{{0,3}}(?:(?:however|but|and|whereas|while|although|note that|conversely)\b,?\s)?"
+    rf"(?:(?:in|for|with|during|among|under|without)\s{_THIS_CASE}|(?:in|for|with|during)\sthe\s(?:absence|presence|setting|event)\b"
+    rf"|(?:in|for|with)\san?\s(?:\w{{1,20}}\s)?(?:pregnan|child|newborn|neonat|elderly|allergic|different|other|stable|unstable)"
+    rf"|(?:when|were|had|if|should|unless|suppos\w*|otherwise)\b)",
+    re.IGNORECASE,
+)
+_OTHER_CASE_AFTER = re.compile(
+    rf"[^.;!?\n]{{0,60}}?\b(?:if|were|had)\b|\s(?:in|during|with|without|for|when)\s{_THIS_CASE}",
     re.IGNORECASE,
 )
 
@@ -56,6 +74,31 @@ def is_qualified(text: str, end: int) -> bool:
 def is_conditional(text: str, end: int) -> bool:
     """Return whether the sentence continues after `end` with an "unless" or an "only if"."""
     return _UNLESS.search(_get_rest_of_sentence(text, end)) is not None
+
+
+def is_question(text: str, end: int) -> bool:
+    """Return whether the sentence that continues after `end` is a question."""
+    return _QUESTION.match(text, end) is not None
+
+
+def is_hypothetical(text: str, start: int, end: int) -> bool:
+    """Return whether the statement from `start` to `end` speaks of another case: "in pregnancy it would be B"."""
+    sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
+    statement = text[start:end]
+    if not _WOULD.search(sentence + statement):
+        return False
+    return (
+        _OTHER_CASE_BEFORE.match(sentence + statement) is not None
+        or _OTHER_CASE_AFTER.match(text, end) is not None
+    )
+
+
+def find_last_retraction(text: str) -> int | None:
+    """Return the position of the last retraction in the text: "Wait, ...", "No, ...", "I misread"."""
+    last = None
+    for match in _RETRACTION.finditer(text):
+        last = match.start()
+    return last
 
 
 def is_taken_back(text: str, end: int) -> bool:

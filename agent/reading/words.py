@@ -32,17 +32,18 @@ def plain_words(text: str) -> str:
     Characters that change a value are kept: the point, sign, bound, fraction or percent of a number ("1.5" is not "15")
     and a plus or minus at the end of a word ("O-" is not "O+").
     """
-    return _drop_punctuation(_normalise_spaces(text)).lower()
+    return drop_punctuation(_normalise_spaces(text)).lower()
 
 
 def words_without_articles(text: str) -> str:
     """Return the plain words without English articles that precede another word."""
-    return _drop_punctuation(_ARTICLE.sub("", _normalise_spaces(text))).lower()
+    return drop_punctuation(_ARTICLE.sub("", _normalise_spaces(text))).lower()
 
 
 def _normalise_spaces(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).translate(ASCII_MARKS).split())
 
 
-def _drop_punctuation(text: str) -> str:
+def drop_punctuation(text: str) -> str:
+    """Return the text with single spaces and without the punctuation that `plain_words` drops."""
     return " ".join(_DROPPED.sub("", _SPLIT_NUMBER.sub("", text)).split())

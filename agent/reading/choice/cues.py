@@ -1,0 +1,167 @@
+"""The words that state an answer, as patterns over lower-case text in which options' references are marked."""
+
+import re
+
+from agent.reading.choice.references import PADDING, SIGNS
+
+BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
+# What may follow a letter that refers to an option in running text.
+_PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
+END = (
+    rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
+    r"|\s(?:and|but)\s(?:not|the|it|this|that|because)\b)"
+)
+_MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
+# "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
+_NOT_A_NAME = (
+    r"(?!\.\s(?!(?:because|since|as|the|this|it|its|in|i|explanation|reason\w*|here|given|so|while|although|not|which"
+    r"|correct|is|for|due|a|an|and|or|of|these|patients?|all|both|other|others|no|none|wrong|right|most|only)\b)[a-z])"
+)
+LETTER = rf"(?:(?P<capital>[A-Z]){_NOT_A_NAME}{END}|(?P<small>[b-hj-z]){_NOT_A_NAME}{END}|(?P<vowel>[ai]){_MARK_OR_END})"
+MARKED = rf"(?P<sign>[{SIGNS}]){PADDING}*"
+CALLED = r"(?:(?:the\s)?(?:correct\s|best\s|right\s)?(?:option|choice|answer|letter|number)\s)"
+REFERENCE = re.compile(
+    rf"(?:(?i:{CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}])){{0,2}}[\"'(\[<{{]{{0,2}}(?:{MARKED}|{LETTER})"
+)
+"""A reference to an option where one is expected."""
+
+_NEW_SUBJECT = r"\s(?:is|was|would|can|could|has|does|seems|isn't|may|might)\b"
+_SECOND_LETTER = rf"(?P<capital>[A-Z])(?=\s?$|\n|\s?[.,;:!)\]/&+\"'](?!\w)|\s(?:and|or|are|both)\b|\s[-(\[]|\s{BECAUSE})"
+JOINED = re.compile(
+    r"[)\]\"'.]?(?:\s?,\s?(?:and/or|and|or|vs\.?|versus)\s|\s?[,;]\s?|\s?[/&+|]\s?|\s(?:and/or|and|or|vs\.?|versus|as\swell\sas)\s"
+    r"|\sor,?\s)(?:(?:also|possibly|maybe|perhaps|even|either|both|else|potentially)\s){0,2}"
+    rf"(?:(?i:option|choice|answer)\s)?[(\[\"']?(?:{MARKED}(?!{_NEW_SUBJECT})|{_SECOND_LETTER})"
+)
+"""A second reference joined to the first one: "B and C", "A/B", "B, C or D"."""
+OR_MORE = re.compile(r"[)\]\"']?,?\s(?:or|and/or)\s(?!more\b|rather\b|in\sother\b)", re.IGNORECASE)
+"""An alternative that is no option: "B or something else"."""
+
+_NOUN = (
+    r"(?:answer|option|choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
+    r"|guess)"
+)
+_IS = (
+    r"(?:[\"']?\s?(?:::?|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe|has\sto\sbe|will\sbe|remains|becomes"
+    r"|seems\sto\sbe|appears\sto\sbe|seems|being))"
+)
+# "The answer to this question is", "Letter of the best option (A, B, C or D):"
+_OF_WHAT = (
+    r"(?:\s(?:to|for|in|of|here|on)(?:\s(?:\w{1,20}[\s'-]){0,6}?\w{1,20})?)?"
+    r"(?:\s(?:i\s(?:would\s)?(?:choose|pick|select|chose)|that\sfits(?:\sbest)?|to\schoose))?"
+    r"(?:\s?\([a-z](?:(?:,\s?|\sor\s|,\sor\s|/)[a-z]){1,9}\))?"
+)
+_FILLER = (
+    r"(?:[\s,]?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|obviously|still"
+    r"|actually|in\sfact|hence|then|best|option|choice|letter|number|answer|also|:)){0,6},?\s?"
+)
+STATED = re.compile(
+    rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans(?:wer)?\s?(?:[.:=-]|is\b)(?:\s?(?:is\b|[:-]))?"
+    r"|(?:correct|right|best|output|result|final|key|chosen|selected|final\spick|my\svote)\s?(?:[:=]|->|→))"
+    rf"{_FILLER}"
+)
+FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
+CHOSEN = re.compile(
+    r"\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?(?:\s(?:\w{3,12}ly|still|also|thus|have\sto|go\sahead\sand))?"
+    r"\s(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer|say|settle\son|lean\stowards?|leaning\stowards?"
+    r"|lean|stick\swith|vote\sfor|mark|suggest|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?"
+    r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
+    r"|(?:going|go|stick|sticking|settling)\s(?:with|on|for)|(?:so|therefore|thus|hence),?\s(?:choose|pick|select))"
+    rf"{_FILLER}(?<=[\s:])"
+)
+CONCLUSION = re.compile(
+    r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))(?:and\s)?(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
+    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?"
+    r"|(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?|leaving(?:\s(?:us|only|me))?(?:\swith)?)"
+    r"(?:,|:)?\s?(?:(?:so|then|thus|therefore|hence|clearly|only|i\sthink|i\sbelieve|we\s(?:choose|pick|select|have|get)"
+    r"|(?:it|this|that)(?:'s|\sis|\smust\sbe|\sshould\sbe|\shas\sto\sbe|\swould\sbe|\scan\sonly\sbe)|must\sbe|the|remaining|only)[\s,]{1,2}){0,4}"
+)
+# "The best next step is C", "the statement that is not true is option D".
+COPULA = re.compile(
+    r"(?<=[a-z)\"'])\s(?:is|are|be|was)\s(?:most\slikely\s|likely\s|therefore\s|thus\s|probably\s|clearly\s|only\s|in\sfact\s){0,2}"
+    rf"(?=[\"'(\[]?(?:[{SIGNS}]|[a-z][\s.,;)\]\"'!]|[a-z]$|(?:option|choice|answer)\s))"
+)
+# Words before "is C" that make C no option: "the grade is C".
+NOT_AN_OPTION = re.compile(
+    r"\b(?:class|grade|stage|type|group|score|vitamin|category|level|factor|hepatitis|influenza|antigen|panel|figure|curve"
+    r"|point|points|segment|graph|image|wave|phase|serotype|genotype|subtype|strain|label(?:l)?ed|marked|region|area|line)"
+    r"(?:\s\w{1,20}){0,3}$|\b(?:so|nor|neither)$"
+)
+STATED_ELSEWHERE = re.compile(
+    r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"
+    r"(?:\s(?:correcta|correcte|correta|corretta|finale?))?|答案|答え|解答|正解|정답)"
+    r"(?:\s?:|\s(?:es|est|ist|è|é|is)\b|是|は|은|는)\s?:?\s?"
+    r"(?:(?:la|letra|lettera|lettre|option|opci[óo]n|opção|opzione|optie)\s){0,2}"
+)
+"""The answer stated in other languages, but only "answer is B" and "answer: B"; with a word in between, it is no cue."""
+
+_ADVERB = (
+    r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|obviously|the|single"
+    r"|overall|actually|my)\s){0,4}"
+)
+_RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate|fitting|plausible|consistent|probable))"
+_NOUN_OF_CHOICE = (
+    r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
+    r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|(?:of\schoice))"
+)
+_STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s(?:because|since|as|given|due)\b"
+IS_RIGHT = re.compile(
+    rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\))?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
+    rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
+    rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b))"
+    r"|(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
+    r"|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b)",
+    re.IGNORECASE,
+)
+"""What follows an option that is called right: "B is correct", "Hepatitis B is the most likely diagnosis"."""
+
+LEAD_IN = (
+    r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|finally|then|in\s(?:conclusion|summary|short)|and|clearly|∴"
+    r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)[,:]?\s){0,3})"
+)
+_OPENING = (
+    r"(?i:(?:(?:it|this|that)(?:'s|\sis|\s(?:must|should|would|has\sto|can\sonly)\sbe)|must\sbe|has\sto\sbe|should\sbe)\s"
+    r"(?:(?:clearly|definitely|probably|most\slikely|likely|obviously|certainly)\s)?"
+    r"|(?:choose|select|pick|going\swith|go\swith)\s|(?:most\s)?(?:likely|probably|definitely|clearly)(?:\s|:\s?)|(?:->|=>|→|⇒|✓)\s?|i(?:\swould|'d)\s(?:say|go\swith)\s)"
+)
+LINE_START = re.compile(
+    rf"(?:[-•+]\s)?{LEAD_IN}(?P<opening>(?:{_OPENING}){{0,2}}(?i:{CALLED})|(?:{_OPENING}){{1,2}})?"
+)
+_SURE = (
+    r"(?:i\s(?:think|believe|guess|suppose|would\ssay|am\s(?:\w{1,12}\s)?(?:sure|confident|certain))|i'd\ssay"
+    r"|i'm\s(?:\w{1,12}\s)?(?:sure|confident|certain)|for\ssure|definitely|certainly|probably|most\slikely|likely|clearly|obviously"
+    r"|no\sdoubt|without\s(?:a\s|any\s)?doubt|of\scourse|in\smy\s(?:opinion|view)|with\s(?:\w{1,12}\s)?(?:confidence|certainty)"
+    r"|it\sis|is\s(?:my|the)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick)|(?:high|low|medium|moderate)\sconfidence|\d{1,3}(?:\.\d+)?\s?%(?:\s(?:sure|confident|certain|confidence))?"
+    r"|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
+)
+PURE_TAIL = re.compile(
+    rf"[)\]>}}\"'.:,;!✓\s]{{0,8}}(?:[-,]\s?)?(?:[(\[](?:{_SURE}|very\s\w+|sure|certain|high|correct|answer|✓)[^()\[\]\n]{{0,40}}[)\]]|{_SURE})?"
+    r"[)\]>}\"'.:,;!✓\s]{0,8}",
+    re.IGNORECASE,
+)
+"""What may follow an option that is all of a line: ".", "(confidence: high)", ", I think"."""
+LINE_END = (
+    r"(?=\s?$|\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s[-(\[✓]"
+    r"|\s(?:because|since|given\sthat|due\sto|as\s(?:the|it|this|these|he|she|a|in|per))\b|\s(?:i\sthink|for\ssure|is\smy))"
+)
+"""What may follow a lone letter at the start of a line: "A because", but not "A given patient"."""
+REASON_TAIL = re.compile(
+    r"[)\]\"'.:]{0,2}(?:,|\s-|:)?\s(?:because|since|as|given|due|based\son|for\sthe\sreason)\b",
+    re.IGNORECASE,
+)
+
+_NEGATED = r"(?:not|never)"
+_VERBS = (
+    r"(?:(?:which|this|that|it|is|are|was|were|can|could|may|should|must|would|will|does|do|did|be|seems?|looks?|option|answer|choice)"
+    r"\s){1,6}"
+)
+WRONG = re.compile(
+    r"\b(?:wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|distractor|rul(?:e|ed|ing)\sout|exclud\w*"
+    rf"|eliminat\w*|avoid\w*|inaccurate|irrelevant)\b|✗|(?:^|\s){_VERBS}{_NEGATED}\b|\b(?:isn't|can't|cannot|doesn't|aren't|won't|wouldn't)(?!\w)"
+    r"|\b(?:isnt|cant|doesnt|arent)\b|^[\s:(,-]{0,3}not?\b"
+)
+"""Words after an option that call it wrong."""
+CALLED_RIGHT = re.compile(
+    r"^[\s:(\[,-]{0,4}(?:correct|right|true|yes|✓|best)(?![\w'])|✓"
+    r"|\b(?:is|-|:|\()\s?(?:the\s|therefore\s|also\s|clearly\s)?(?:correct|right|best)(?:\s(?:answer|option|choice|one))?(?=\s?(?:[.!)\],;]|$|\n)|\s(?:because|since|as|and|for|here)\b)"
+    r"|\bcorrect\s(?:answer|option|choice)?\)"
+)

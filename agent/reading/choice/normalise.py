@@ -1,0 +1,121 @@
+"""Rewrite an answer without markup and repeated white space, as the readers of options expect it. Pure.
+
+The rewriting is a list of steps. `normalise` applies them to the text alone; `normalise_with_positions` also returns,
+for each character of the result, its position in the answer, so that a span found in the result can be shown.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from agent.reading.words import ASCII_MARKS
+
+# The reader of options marks references with characters of this range, so an answer must not contain any.
+_PRIVATE_USE = dict.fromkeys(range(0xE000, 0xE200), " ")
+_CHARACTERS = str.maketrans(
+    {
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\ufe0f\u00ad", ""),
+        **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
+        **dict.fromkeys("✔✅☑", "✓"),
+        **dict.fromkeys("❌✘☒❎", "✗"),
+        "。": ". ",
+        "、": ", ",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One rewriting: where `needed` occurs in the text, `pattern` is replaced by `parts`: texts and groups' numbers."""
+
+    needed: str
+    pattern: re.Pattern[str]
+    parts: tuple[str | int, ...]
+
+    def rewrite(self, match: re.Match[str]) -> str:
+        return "".join(part if isinstance(part, str) else match[part] for part in self.parts)
+
+
+_SPACES = (
+    _Step("", re.compile(r"[^\S\n]{2,}|[^\S\n ]"), (" ",)),
+    _Step("\n", re.compile(r" ?\n[ \n]*"), ("\n",)),
+    _Step("", re.compile(r"\A[ \n]+|[ \n]\Z"), ()),
+)
+_STEPS = (
+    *_SPACES,
+    _Step("\\", re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
+    _Step(
+        "<",
+        re.compile(
+            r"<(?:final_)?answer>\s?([^<>]{1,500})</(?:final_)?answer>", re.IGNORECASE
+        ),
+        ("\nFinal answer: ", 1, "\n"),
+    ),
+    _Step("\\", re.compile(r"\\boxed\s?\{([^{}]{0,500})\}"), ("Final answer: ", 1, " ")),
+    _Step("\\", re.compile(r"\\therefore\b"), ("∴",)),
+    _Step("_", re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),
+    _Step("_", re.compile(r"(?<=(?i:answer))_(?=(?i:choice|option|letter))"), (" ",)),
+    _Step("</", re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
+    _Step("~", re.compile(r"~~[^~]{0,500}~~"), ()),
+    _Step("\\", re.compile(r"\\[()\[\]]"), ()),
+    _Step("", re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
+    # Numbers are compared without a thousands separator and without a space beside their sign.
+    _Step("", re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)"), ()),
+    *_SPACES,
+)  # fmt: skip
+
+
+def normalise(answer: str) -> str:
+    """Return the answer without markup and repeated white space."""
+    text = answer
+    if not text.isascii() or "\r" in text:
+        text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
+        text = text.translate(_CHARACTERS).translate(_PRIVATE_USE)
+    for step in _STEPS:
+        if step.needed in text:
+            text = step.pattern.sub(step.rewrite, text)
+    return text
+
+
+def normalise_with_positions(answer: str) -> tuple[str, list[int]]:
+    """Return the normalised answer, and the position in the answer of each of its characters."""
+    text, positions = answer, list(range(len(answer)))
+    if not text.isascii() or "\r" in text:
+        text, positions = _normalise_characters(text)
+    for step in _STEPS:
+        if step.needed in text:
+            text, positions = _apply(step, text, positions)
+    return text, positions
+
+
+def _normalise_characters(answer: str) -> tuple[str, list[int]]:
+    """Normalise each character together with the combining marks that follow it."""
+    pieces: list[str] = []
+    positions: list[int] = []
+    for match in re.finditer(r"(?s).[\u0300-\u036f\u3099\u309a\u1160-\u11ff]{0,20}", answer):
+        piece = unicodedata.normalize("NFKC", match[0]).translate(ASCII_MARKS)
+        piece = piece.translate(_CHARACTERS).translate(_PRIVATE_USE)
+        pieces.append(piece)
+        positions += [match.start()] * len(piece)
+    return "".join(pieces), positions
+
+
+def _apply(step: _Step, text: str, positions: list[int]) -> tuple[str, list[int]]:
+    pieces: list[str] = []
+    new_positions: list[int] = []
+    copied = 0
+    for match in step.pattern.finditer(text):
+        pieces.append(text[copied : match.start()])
+        new_positions += positions[copied : match.start()]
+        for part in step.parts:
+            if isinstance(part, str):
+                # New characters stand where the match begins.
+                pieces.append(part)
+                new_positions += [positions[match.start()]] * len(part)
+            else:
+                pieces.append(match[part])
+                new_positions += positions[match.start(part) : match.end(part)]
+        copied = match.end()
+    pieces.append(text[copied:])
+    new_positions += positions[copied:]
+    return "".join(pieces), new_positions

@@ -1,0 +1,63 @@
+"""Read the option that an answer names: the fast entry for scoring, and the one that also shows the span."""
+
+import re
+from functools import lru_cache
+
+from agent.reading.choice.claims import Claim, MarkedAnswer, TooManyClaimsError, collect_claims
+from agent.reading.choice.decision import choose_claim
+from agent.reading.choice.normalise import normalise, normalise_with_positions
+from agent.reading.choice.references import Options
+from agent.reading.choice.rules import WHOLE_ANSWER
+from agent.reading.reading import Reading
+
+# A longer answer is an endless repetition, not a choice.
+_MAX_LENGTH = 100_000  # characters
+_LONE_LETTER = re.compile(r"\s{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}\s{0,9}")
+
+
+@lru_cache(16)  # the four match metrics read the same answer
+def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
+    """Return the index of the option that the answer names, or None if it names none or several.
+
+    Args:
+        answer: the response's text, without reasoning.
+        options: the options' texts; option i has the letter "ABC..."[i].
+    """
+    lone_letter = _LONE_LETTER.fullmatch(answer)
+    if lone_letter:
+        index = ord(lone_letter[1].upper()) - ord("A")
+        return index if index < len(options) else None
+    if len(answer) > _MAX_LENGTH:
+        return None
+    claim = _read(normalise(answer), options)
+    return claim.option if claim else None
+
+
+def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
+    """Return the option's letter with the span of the answer that names it and the rule that read it."""
+    option = extract_option(answer, options)
+    if option is None:
+        return None
+    letter = chr(ord("A") + option)
+    text, positions = normalise_with_positions(answer)
+    claim = _read(text, options)
+    if claim is None or claim.option != option:
+        # The positions could not be followed, for example through rare combining characters.
+        return Reading(letter, 0, len(answer), WHOLE_ANSWER.name)
+    start = positions[claim.start]
+    end = positions[claim.end - 1] + 1
+    return Reading(letter, start, end, claim.rule.name)
+
+
+def _read(text: str, options: tuple[str, ...]) -> Claim | None:
+    answer = MarkedAnswer(text, _prepare(options))
+    try:
+        claims = collect_claims(answer)
+    except TooManyClaimsError:
+        return None
+    return choose_claim(claims, answer.text)
+
+
+@lru_cache(64)
+def _prepare(options: tuple[str, ...]) -> Options:
+    return Options(options)

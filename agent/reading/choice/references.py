@@ -1,0 +1,293 @@
+"""Mark the places where an answer refers to an option by its text or by a letter that cannot be anything else.
+
+Marking replaces a reference by one sign that says which option is meant, followed by padding, so that all positions
+stay the same. What follows reads the marked text: the words inside an option's text are gone, so "not" there denies
+nothing, and one sign stands for "C. Heparin", "(C)", "option C", "heparin" and "heparin (option C)" alike.
+
+A lone letter ("the answer is C") is not marked here, because whether it refers to an option depends on its place.
+"""
+
+import re
+from bisect import bisect_right
+from typing import NamedTuple
+
+from agent.reading.words import drop_punctuation, plain_words
+
+MAX_OPTIONS = 60
+_BY_LETTER = 0xE000
+_BY_TEXT = 0xE040
+_BY_BOTH = 0xE080
+CONTRADICTION = -1
+"""The option of a reference whose letter and text name different options: "B (Aspirin)"."""
+UNKNOWN = -2
+"""The option of a letter beyond the options: F of A to D."""
+
+_SIGN_OF_CONTRADICTION = "\ue0f0"
+_SIGN_OF_UNKNOWN = "\ue0f1"
+PADDING = "\ue0ff"
+SIGNS = "\ue000-\ue0f1"
+"""The signs, as a range in a character class."""
+TEXT_SIGNS = "\ue040-\ue07f"
+
+_MAX_REFERENCES = 300  # of one option
+_BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
+# Common words are marked only where an answer can stand: "no" in "Answer: no." but not in "no doubt".
+_COMMON_WORDS = frozenset(
+    [
+        "none",
+        "both",
+        "all",
+        "true",
+        "false",
+        "maybe",
+        "never",
+        "always",
+        "same",
+        "neither",
+        "either",
+        "nothing",
+        "other",
+        "uncertain",
+        "unknown",
+    ]
+)
+_BEFORE_COMMON_WORD = re.compile(
+    r"(?:^|[\n.,:;!?=>(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|a|an|the|definite|definitely|clear"
+    r"|clearly|likely|probably|certainly|therefore|thus|so|hence|overall|option|choice|it's|that's|still|simply|to|as|with"
+    r"|toward|towards|suggests?|conclude|conclusion|[A-Za-z][.):]?)\s[\"'(]?)$",
+    re.IGNORECASE,
+)
+_AFTER_COMMON_WORD = re.compile(
+    rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
+)
+_AFTER_REFERENCE = re.compile(r"[)\]\"'\s]{0,3}(?:$|[.,;:!\n)])")
+
+_LETTER_BEFORE = re.compile(
+    r"(?:^|(?<=[\s\"'(\[<|]))(?P<called>(?i:option|choice|answer|letter)\s)?(?P<open>[(\[<\"']?)(?P<letter>[A-Za-z])"
+    r"(?P<close>[)\]>\"']?)(?P<mark>\s?(?:[.:,)=/|;]|->|→|-(?=\s)){0,2})\s?(?P<inner>[\"'(\[]{0,2})(?:(?:the|an?)\s)?$"
+)
+_LETTER_AFTER = re.compile(
+    r"[\"')\]]?,?\s?[(\[](?:(?i:option|choice|answer|letter)\s)?(?P<bracketed>[A-Z])[)\]]"
+    r"|[\"')\]]?,?\s(?:which is\s|that is\s|i\.e\.,?\s|or\s|-\s)?(?i:option|choice|answer)\s[(\"']?(?P<called>[A-Z])[)\"']?"
+    r"(?![\w'-])"
+)
+_MARKED_LETTER = re.compile(
+    r"(?:\b(?i:(?:answer\s)?(?:options?|choices?|letters?|answer|alternative))\s)?[(\[](?:(?i:option|choice|answer)\s)?([A-Z])[)\]]"
+    r"(?!-?\w)"
+    r"|\b(?i:(?:answer\s)?(?:options?|choices?|letters?|answer|alternative))\s[\"']?([A-Z])[\"']?(?![\w'-])"
+    r"|\b(?i:option|choice)\s[\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
+)
+_STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
+_CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
+
+
+class Reference(NamedTuple):
+    """A reference to an option in a text."""
+
+    option: int
+    start: int
+    end: int
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    sign: str
+
+
+class Options:
+    """A question's options, prepared for finding their texts in answers."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.count = len(texts)
+        self.plain_texts = [plain_words(text) for text in texts]
+        self._keys: dict[str, int | None] = {}
+        self._beginnings: dict[str, str] = {}
+        for index in range(min(len(texts), MAX_OPTIONS)):
+            key = _join_words(plain_words(_drop_article(texts[index])).split())
+            # A letter always means the option labelled with it. Two options with the same text cannot be told apart.
+            if len(key) > 1 or not key.isalpha():
+                self._keys[key] = None if key in self._keys else index
+                first_letters = re.match(r"[^\w]*([a-z]{1,6})", texts[index].lower())
+                self._beginnings[key] = first_letters[1] if first_letters else ""
+        self._keys.pop("", None)
+
+    def get_letter_option(self, letter: str) -> int:
+        """Return the option that a letter names, or UNKNOWN."""
+        index = ord(letter.upper()) - ord("A")
+        return index if 0 <= index < self.count else UNKNOWN
+
+    def find_by_text(self, text: str) -> int | None:
+        """Return the option with the same words as the text, or None."""
+        return self._keys.get(_join_words(plain_words(_drop_article(text)).split()))
+
+    def mark(self, text: str) -> str:
+        """Return the text with every reference replaced by its sign and padding, of the same length."""
+        spans = [self._join_letter(text, span) for span in self._find_texts(text)]
+        spans = _drop_overlapping(spans)
+        starts = [span.start for span in spans]
+        marked_letters: list[_Span] = []
+        for match in _MARKED_LETTER.finditer(text):
+            following = bisect_right(starts, match.start())
+            overlaps_previous = following > 0 and spans[following - 1].end > match.start()
+            overlaps_next = following < len(spans) and starts[following] < match.end()
+            if not overlaps_previous and not overlaps_next:
+                sign = self._sign_letter(match[1] or match[2] or match[3])
+                marked_letters.append(_Span(match.start(), match.end(), sign))
+        return _write_signs(text, sorted(spans + marked_letters))
+
+    def _sign_letter(self, letter: str) -> str:
+        option = self.get_letter_option(letter)
+        return _SIGN_OF_UNKNOWN if option == UNKNOWN else chr(_BY_LETTER + option)
+
+    def _find_texts(self, text: str) -> list[_Span]:
+        """Find the options' texts at the boundaries of words; the longest where several begin."""
+        lower_text = text.lower()
+        keys = [
+            (key, option)
+            for key, option in self._keys.items()
+            if option is not None and self._beginnings[key] in lower_text
+        ]
+        if not keys:
+            return []
+        words = _join_text(text)
+        spans: list[_Span] = []
+        for key, option in keys:
+            is_common = len(key) <= 3 or key in _COMMON_WORDS
+            found = 0
+            position = words.joined.find(key)
+            while position >= 0 and found < _MAX_REFERENCES:
+                start = words.starts.get(position)
+                end = words.ends.get(position + len(key))
+                if (
+                    start is not None
+                    and end is not None
+                    and (not is_common or _stands_alone(text, start, end))
+                ):
+                    spans.append(_Span(start, end, chr(_BY_TEXT + option)))
+                found += 1
+                position = words.joined.find(key, position + 1)
+        return _drop_overlapping(spans)
+
+    def _join_letter(self, text: str, span: _Span) -> _Span:
+        """Extend the span of an option's text by a letter before or after it: "C. Heparin", "heparin (option C)"."""
+        option = ord(span.sign) - _BY_TEXT
+        both = chr(_BY_BOTH + option)
+        start, end = span.start, span.end
+        after = _LETTER_AFTER.match(text, end)
+        if after:
+            letter = after["bracketed"] or after["called"]
+            if self.get_letter_option(letter) == option:
+                span = _Span(start, after.end(), both)
+            elif after["bracketed"]:
+                return _Span(start, after.end(), _SIGN_OF_CONTRADICTION)
+        before = _LETTER_BEFORE.search(text, max(0, start - 24), start)
+        if not before:
+            return span
+        is_marked = bool(
+            before["mark"].strip() or before["open"] or before["close"] or before["called"]
+        )
+        is_marked = is_marked or before["inner"][:1] in {"(", "["}
+        letter = before["letter"]
+        if not (letter.isupper() or (is_marked and before["mark"] not in {",", "="})):
+            return span
+        if self.get_letter_option(letter) == option:
+            opened = before["inner"][:1]
+            if opened and text[end : end + 1] == _CLOSING[opened] and span.end == end:
+                end += 1
+            return _Span(before.start(), max(end, span.end), both)
+        at_clause_start = (
+            before.start() == 0
+            or text[: before.start()].rstrip(" (\"'")[-1:]
+            in {"", "\n", ":", ".", ",", ";", "!", "?", "-", "=", ">"}
+            or _STATES.search(text, max(0, before.start() - 12), before.start())
+        )
+        if is_marked and at_clause_start and _AFTER_REFERENCE.match(text, end):
+            return _Span(before.start(), end, _SIGN_OF_CONTRADICTION)
+        return span
+
+
+class _JoinedWords(NamedTuple):
+    """A text's words without spaces, and the positions in the text of the words' boundaries."""
+
+    joined: str
+    starts: dict[int, int]
+    ends: dict[int, int]
+
+
+def _join_text(text: str) -> _JoinedWords:
+    pieces: list[str] = []
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    length = 0
+    previous = ""
+    for line in re.finditer(r"[^\n]+", text):
+        if pieces:
+            pieces.append("\n")
+            length += 1
+            previous = ""
+        for match in re.finditer(r"[^ ]+", line[0]):
+            token = match[0]
+            word = token.lower() if token.isalnum() else drop_punctuation(token).lower()
+            if not word:
+                continue
+            if previous.isdigit() and word[0].isdigit():
+                pieces.append(" ")
+                length += 1
+            start = line.start() + match.start()
+            end = start + len(token)
+            if len(word) != len(token):
+                lower_token = token.lower()
+                start += max(0, lower_token.find(word[0]))
+                end -= len(token) - 1 - lower_token.rfind(word[-1])
+            starts[length] = start
+            pieces.append(word)
+            length += len(word)
+            ends[length] = end
+            previous = word[-1]
+    return _JoinedWords("".join(pieces), starts, ends)
+
+
+def _join_words(words: list[str]) -> str:
+    """Join words without spaces, except between two digits, so that "low-molecular" equals "low molecular"."""
+    joined = ""
+    for word in words:
+        joined += f" {word}" if joined[-1:].isdigit() and word[0].isdigit() else word
+    return joined
+
+
+def _drop_article(text: str) -> str:
+    return re.sub(r"^\s*(?:the|an?)\s(?=\w\w)", "", text, flags=re.IGNORECASE)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    return (
+        _BEFORE_COMMON_WORD.search(text, max(0, start - 16), start) is not None
+        and _AFTER_COMMON_WORD.match(text, end) is not None
+    )
+
+
+def _drop_overlapping(spans: list[_Span]) -> list[_Span]:
+    """Return the spans in order; of those that overlap, the first and longest."""
+    kept: list[_Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if not kept or span.start >= kept[-1].end:
+            kept.append(span)
+    return kept
+
+
+def _write_signs(text: str, spans: list[_Span]) -> str:
+    pieces: list[str] = []
+    copied = 0
+    for span in spans:
+        pieces += [text[copied : span.start], span.sign, PADDING * (span.end - span.start - 1)]
+        copied = span.end
+    pieces.append(text[copied:])
+    return "".join(pieces)
+
+
+def decode(sign: str) -> int:
+    """Return the option that a sign stands for, or CONTRADICTION or UNKNOWN."""
+    if sign == _SIGN_OF_CONTRADICTION:
+        return CONTRADICTION
+    return UNKNOWN if sign == _SIGN_OF_UNKNOWN else (ord(sign) - _BY_LETTER) % 0x40

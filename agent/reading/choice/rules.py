@@ -1,0 +1,63 @@
+"""The rules by which an answer's option is read, with a description and an example each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of reading.
+
+    Attributes:
+        name: a short phrase that is shown with a reading.
+        description: one sentence for the documentation.
+        example: an answer that is read by this rule. B is "Vitamin B12 injection".
+    """
+
+    name: str
+    description: str
+    example: str
+
+
+WHOLE_ANSWER = Rule(
+    "whole answer", "The whole answer is a letter, an option's text, or both.", "**B**"
+)
+FINAL_ANSWER = Rule(
+    "final answer",
+    r"The option is marked as final: `\boxed{B}`, `<answer>B</answer>`.",
+    "Final answer: B",
+)
+STATED_ANSWER = Rule(
+    "stated answer",
+    "A sentence states the answer or draws the conclusion.",
+    "The ileum absorbs it, so the answer is B.",
+)
+FIRST_LINE = Rule(
+    "first line",
+    "The first line or sentence is an option, perhaps with a reason.",
+    "B\n\nThe ileum absorbs it. Aspirin (A) is no vitamin.",
+)
+LAST_LINE = Rule("last line", "The last line or sentence is an option.", "Not A, not C, not D. B.")
+CALLED_CORRECT = Rule(
+    "called correct", "A sentence calls an option correct or best.", "Option B is correct."
+)
+COMMENTED_OPTIONS = Rule(
+    "commented options",
+    "The options are commented on one by one: one is correct, the others are wrong.",
+    "A) wrong B) correct C) wrong D) wrong",
+)
+NAMED_IN_SENTENCE = Rule(
+    "named in a sentence",
+    "A sentence proposes an option by its text, and no other option is proposed.",
+    "The patient should receive a vitamin B12 injection.",
+)
+
+RULES = (
+    WHOLE_ANSWER,
+    FINAL_ANSWER,
+    STATED_ANSWER,
+    FIRST_LINE,
+    LAST_LINE,
+    CALLED_CORRECT,
+    COMMENTED_OPTIONS,
+    NAMED_IN_SENTENCE,
+)
