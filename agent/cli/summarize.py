@@ -274,7 +274,7 @@ def _select_columns(rows: Sequence[Mapping[str, Any]], all_metrics: bool) -> dic
     columns |= COLUMNS
     if all(row["floor"] == row["mean"] for row in rows):
         del columns["floor"]
-    if any(row["n"] for row in rows) and all(row["units"] == row["n"] for row in rows):
+    if any(row["n"] for row in rows) and all(row["units"] in (None, row["n"]) for row in rows):
         del columns["units"]
     if all_metrics or all(
         row["rank"] is None for row in rows

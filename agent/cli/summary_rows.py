@@ -77,9 +77,12 @@ def format_arguments(run: "Run") -> str:
 
 def build_figures(metric: "MetricSummary") -> dict[str, Any]:
     """Return the values of one metric."""
+    # An imported leaderboard states no units, and not always the number of instances.
+    is_stated = metric.mean.value is None or metric.mean.n > 0
+    has_units = metric.mean.value is None or metric.mean.units > 0
     return {
-        "n": metric.mean.n,
-        "units": metric.mean.units,
+        "n": metric.mean.n if is_stated else None,
+        "units": metric.mean.units if has_units else None,
         "unscored": sum(metric.unscored.values()),
         "unscored_reasons": metric.unscored,
         "not_applicable": metric.not_applicable,

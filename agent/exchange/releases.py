@@ -95,20 +95,32 @@ def _read_catalogue(site: Site) -> Mapping[str, Benchmark]:
     return catalogue
 
 
+def list_releases(store: Store) -> list[LocalRelease]:
+    """Return every release by name, including each imported leaderboard that is not hidden by a release of its name."""
+    releases: dict[str, LocalRelease] = {}
+    for board in store.releases.read_leaderboards():
+        releases[board.name] = LocalRelease(board.name, (board.name,), board.imported_at)
+    for release in store.releases.read_all():
+        releases[release.name] = release
+    return sorted(releases.values(), key=lambda release: release.name)
+
+
 def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:
     """Join the current runs of the release's suites. Of two runs with the same name, that of the later suite is used.
 
-    `catalogue` describes the benchmarks of imported leaderboards.
+    An imported leaderboard is a release of its own. `catalogue` describes the benchmarks of imported leaderboards.
 
     Raises:
         ConfigError: the release does not exist; the message lists the existing ones.
     """
-    release = store.releases.find(name)
+    releases = {release.name: release for release in list_releases(store)}
+    release = releases.get(name)
     if release is None:
-        names = ", ".join(release.name for release in store.releases.read_all()) or "none yet"
+        names = ", ".join(releases) or "none yet"
         raise ConfigError(
             f"there is no release {name} (existing: {names})",
-            "Create one with `intramural summarize --suites A B --release R`.",
+            "Create one with `intramural summarize --suites A B --release R`; `intramural import helm-leaderboard DIR` "
+            "imports a downloaded one.",
         )
     boards = {board.name: board for board in store.releases.read_leaderboards()}
     runs: dict[str, Run] = {}

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.deployments import Prices
-from agent.exchange.releases import join_release
+from agent.exchange.releases import join_release, list_releases
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import Clearer
 from agent.results.standings import add_standings
@@ -195,7 +195,7 @@ class SitePages:
     def _list_releases(self) -> list[LocalRelease]:
         return [
             release
-            for release in self._store.releases.read_all()
+            for release in list_releases(self._store)
             if self._release in (None, release.name)
         ]
 

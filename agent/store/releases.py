@@ -68,10 +68,6 @@ class Releases:
             ).fetchall()
         ]
 
-    def find(self, name: str) -> LocalRelease | None:
-        """Return the release with this name, or None."""
-        return next((release for release in self.read_all() if release.name == name), None)
-
     def _read_parts(self, release: str) -> tuple[str, ...]:
         rows = self._connection.execute(
             "SELECT part FROM release_parts WHERE release = ? ORDER BY position", (release,)

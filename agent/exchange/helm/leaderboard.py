@@ -21,6 +21,10 @@ from agent.site.directory import Site
 from agent.store.releases import LeaderboardCell
 
 _METHOD = re.compile(r" \[.*\]$")  # HELM appends the method to a model's name: llama [CoT]
+# HELM's description of a cell: the sum of the values behind it, and their number.
+_VALUES = re.compile(r"sum=(\d+(?:\.\d+)?) \((\d{1,16})\)")
+# HELM keeps one value for each run and trial, whereas this program's exports keep one for each instance.
+_MAX_TRIALS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +189,47 @@ def _read_cells(
 
 
 def _read_row(cells: list[JsonNode], columns: list[str]) -> tuple[dict[str, float], int | None]:
-    """Return the values of a row by metric, and the number of instances from which they were computed."""
+    """Return the values of a row by metric, and the number of instances from which they were computed.
+
+    The number is None if the row does not state it.
+    """
     values: dict[str, float] = {}
-    instances = None
+    instances: int | None = None
+    behind_scores: list[int] = []
     for metric, cell in zip(columns, cells, strict=True):
         if not metric or not cell.has("value"):
             continue
         values[metric] = cell.at("value").number()
+        total, count = _read_description(cell)
         if metric == "num_instances" and instances is None:
-            instances = cell.at("value").count()
+            # The value is the mean over the runs of the row, and the total is over all of them.
+            instances = cell.at("value").count() if total is None else total
+        elif is_score(metric) and count is not None:
+            behind_scores.append(count)
+    if instances is None and behind_scores:
+        runs = _count_runs(cells)
+        count = max(behind_scores)
+        instances = count if count > _MAX_TRIALS * runs else None
     return values, instances
+
+
+def _read_description(cell: JsonNode) -> tuple[int | None, int | None]:
+    """Return the sum and the number of the values behind a cell; None for a number that its description lacks."""
+    description = cell.maybe("description")
+    match = None if description is None else _VALUES.search(description.text())
+    if match is None:
+        return None, None
+    return round(float(match[1])), int(match[2])
+
+
+def _count_runs(cells: list[JsonNode]) -> int:
+    """Return the number of runs that a row joins; 1 if it does not name them."""
+    runs = 1
+    for cell in cells:
+        names = cell.maybe("run_spec_names")
+        if names is not None:
+            runs = max(runs, len(list(names.items())))
+    return runs
 
 
 def _find_model(label: str, schema: _Schema) -> str:

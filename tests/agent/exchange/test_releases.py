@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from agent.cli.main import intramural
 from agent.errors import ConfigError
+from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release, summarise_release
 from agent.results.summarize import Note, compare_summaries
 from agent.site.directory import Site
@@ -127,7 +128,7 @@ def test_the_commands_join_show_and_view_a_release(joined: FilledSite, tmp_path:
 def test_a_release_that_is_not_there_is_told_by_every_command(joined: FilledSite):
     make_release(joined.site, ["november"], "R1")
     for words in (["summarize", "--release", "R2"], ["view", "--release", "R2"]):
-        with pytest.raises(ConfigError, match=r"there is no release R2 \(existing: R1\)"):
+        with pytest.raises(ConfigError, match=r"there is no release R2 \(existing: R1, medhelm\)"):
             CliRunner().invoke(
                 intramural,
                 ["--site", str(joined.site.directory), *words],
@@ -143,3 +144,25 @@ def test_the_import_commands_say_what_was_kept_and_what_comes_next(filled: Fille
     assert "--suites SUITE medhelm" in run(
         filled.site, "import", "helm-leaderboard", str(RELEASE), "--release", "medhelm"
     )
+
+
+def test_an_imported_leaderboard_is_shown_under_its_own_name_without_joining_anything(
+    joined: FilledSite, tmp_path: Path
+):
+    import_leaderboard(joined.site, RELEASE)  # under HELM's own name, v9
+    assert "Release v9" in run(joined.site, "summarize", "--release", "v9")
+    rows = json.loads(run(joined.site, "summarize", "--release", "v9", "--format", "json"))
+    assert {row["n"] for row in rows if row["benchmark"] == "pubmed_qa"} == {25}
+    assert {row["units"] for row in rows} == {None}
+    done = run(joined.site, "view", "--release", "v9", "--export", str(tmp_path / "pages"))
+    assert "open releases/v9/index.html there" in done
+    page = (tmp_path / "pages" / "releases" / "v9" / "index.html").read_text("utf-8")
+    assert "PubMedQA" in page
+    assert not (tmp_path / "pages" / "suites").exists()
+
+
+def test_a_release_of_suites_hides_the_leaderboard_whose_name_it_takes(joined: FilledSite):
+    make_release(joined.site, ["november", "medhelm"], "medhelm")
+    models = {summary.run.model for summary in summarise_release(joined.site, "medhelm")}
+    assert MODEL in models
+    assert BASELINE in models

@@ -70,6 +70,45 @@ def test_a_benchmark_that_is_not_known_here_keeps_its_name(joined: FilledSite, t
     assert "airways" in {s.run.benchmark for s in summarise_release(joined.site, "R1")}
 
 
+def read_instances(joined: FilledSite, board: Path) -> set[int | None]:
+    import_leaderboard(joined.site, board, "medhelm")
+    with joined.site.store() as store:
+        cells = store.releases.read_leaderboard_cells("medhelm")
+    return {cell.instances for cell in cells if cell.benchmark == "pubmed_qa"}
+
+
+def describe_scores(board: Path, description: str, value: float | None = None) -> None:
+    """Change each score of PubMedQA; with `value`, give its column's place to HELM's number of instances."""
+
+    def describe(tables: Any) -> None:
+        for row in tables[0]["rows"]:
+            for cell in row[1:]:
+                cell["description"] = description
+            if value is not None:
+                row[2]["value"] = value
+        if value is not None:
+            tables[0]["header"][2]["metadata"]["metric"] = "# eval"
+
+    edit(board / "groups" / "pubmed_qa.json", describe)
+
+
+def test_the_number_of_instances_is_the_one_that_the_leaderboard_states(
+    joined: FilledSite, tmp_path: Path
+):
+    board = shutil.copytree(RELEASE, tmp_path / "release")
+    assert read_instances(joined, board) == {25}
+    # One value for each of HELM's three trials says nothing about instances.
+    describe_scores(board, "min=0, mean=0.5, max=1, sum=1.5 (3)")
+    assert read_instances(joined, board) == {None}
+    describe_scores(board, "No matching runs")
+    assert read_instances(joined, board) == {None}
+    # Thirteen runs of one benchmark: the column shows their mean, the description their sum.
+    describe_scores(board, "min=70, mean=77.3, max=80, sum=1005 (13)", value=77.3)
+    assert read_instances(joined, board) == {1005}
+    describe_scores(board, "", value=1000)
+    assert read_instances(joined, board) == {1000}
+
+
 def no_schema(board: Path) -> None:
     (board / "schema.json").unlink()
 
