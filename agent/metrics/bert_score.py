@@ -144,7 +144,7 @@ def _report_not_measured(
     instance: Instance,
     options: Options,  # noqa: ARG001
 ) -> float | Unscored:
-    """Return that the answer is not measured yet, because single answers are never sent through an encoder."""
+    """Return unscored(not_measured), because answers are never sent through an encoder one by one."""
     return Unscored(
         Reason.NOT_MEASURED
         if build_comparison(answer, instance, rules).golds

@@ -3,7 +3,8 @@
 The F1 of a class is 2 * hits / (times gold + times given) (van Rijsbergen 1979). Macro F1 is the unweighted mean over
 the classes that are gold at least once. Of the two definitions of macro F1 that Opitz and Burst (2019) distinguish,
 this is the mean of the classes' F1. Micro F1 counts all labels of all answers together. A label that is never gold has
-no F1 of its own. If it is given instead of the gold label, the gold class loses a hit, and micro F1 counts it as given.
+no F1 of its own. If an answer gives it instead of the gold label, the gold class loses a hit, and micro F1 counts the
+wrong label as given.
 
 Labels are compared as plain words. With the option `delimiter`, answers and gold texts are sets of labels. For
 multiple choice, the classes are the option letters.
@@ -144,7 +145,7 @@ def _compute_helm_micro_f1(items: Sequence[Labelled]) -> float:
 
 
 def _complete_helm_items(items: Sequence[Labelled]) -> Sequence[Labelled]:
-    """Add HELM's second class if all gold texts are one class: not giving that class, right if it is not gold."""
+    """If all gold texts are one class, give answers and golds without it a second class, "any other", as HELM does."""
     names = _collect_gold_labels(items)
     if len(names) != 1 or any(item.multiple_choice for item in items):
         return items

@@ -64,14 +64,15 @@ class _EncodedText:
 
 
 class Encoder:
-    """An encoder up to the layer used for comparison. Runs on a graphics card with enough memory, else the processor.
+    """An encoder up to the layer used for comparison, on a graphics card with enough free memory or on the processor.
 
     Raises:
         ConfigError: the files in the folder are not a complete model.
     """
 
     def __init__(self, folder: EncoderFolder, threads: int) -> None:
-        # Set before the packages are imported, which read this only once. They would look for a newer model on a hub.
+        # Set before the packages are imported, because they read it only then. Otherwise they would search a hub for a
+        # newer model.
         os.environ.update(
             HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1"
         )
@@ -177,7 +178,7 @@ class Encoder:
         return tokens
 
     def _build_key(self, text: str, tokens: Sequence[int], *, is_cut: bool) -> _EncodedText:
-        # Both sets of rules treat a text that fits the encoder equally, so it is encoded once.
+        # Both sets of rules treat a text that fits the encoder in the same way, so it is encoded once.
         return _EncodedText(text, is_cut and len(tokens) > self._width)
 
     def _is_readable(self, tokens: Sequence[int], *, by_us: bool) -> bool:

@@ -23,7 +23,7 @@ _POSITIONS_LOST = {
     "mpnet": 2,
     "roberta": 2,
     "xlm-roberta": 2,
-}  # kinds whose positions begin at 2
+}  # kinds that number the positions of tokens from 2
 # Kind and number of layers -> the layer chosen on WMT16 by BERTScore's authors (Zhang et al. 2020), for the models
 # distilbert-base-uncased, bert-base-uncased, bert-large-uncased, distilroberta-base, roberta-base, roberta-large.
 _CHOSEN = {

@@ -8,8 +8,9 @@ A code with a point counts anywhere. Without the point, it could also be a word 
 it counts only
 
 - where a code is expected: at the start of a line (after a bullet, number or bracket, or in a table cell), or after
-  "code", "codes", "ICD-10", a colon, an equals sign, an arrow, a dash or an opening bracket, up to a mark or the end
-  of the line; or in a sequence with another code that counts ("I10, E119 and N186", "J18.9 and I10"); or
+  "code", "codes", "ICD-10", a colon, an equals sign, an arrow, a dash or an opening bracket, up to a
+  punctuation mark or the end of the line; or in a sequence with another code that counts ("I10, E119 and N186",
+  "J18.9 and I10"); or
 - at the same position as in neighbouring list items: short items between commas, semicolons or numbers, of which
   several begin with a code ("E11.9 (DM); I10 (HTN)", "1. S72.001A 2. I10"), or all end with a code and at least one
   code has a point ("Hypertension I10, diabetes E11.9");

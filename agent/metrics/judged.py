@@ -5,7 +5,7 @@ from agent.vocabulary import Instance, Reason, Unscored
 
 
 def report_not_judged(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
-    """Return that no jury has graded the answer yet. Upstream uses default grades of 1.0 and 0.0; we use none."""
+    """Return unscored(not_judged): the jury is asked after the run. Upstream uses default grades; we use none."""
     return Unscored(Reason.NOT_JUDGED)
 
 

@@ -39,7 +39,7 @@ class Outcome:
 
     Attributes:
         ended: "finished"; "refused": it would do more than read; "failed": it is not one SQLite query over these
-            tables; "too_long": stopped by the limit on time or memory; "too_much": stopped by that on rows and bytes.
+            tables; "too_long": stopped by the limit on time or memory; "too_much": by the limit on rows and bytes.
         rows: the result; empty unless the query finished.
     """
 
@@ -79,7 +79,7 @@ def compiles(database: Path, sql: str) -> bool:
 def _ask(database: Path, request: Request) -> Outcome:
     ended, rows = _PROCESS.ask(request)
     if ended == "missing":
-        raise BenchmarkError(f"{database.name}: is missing or is not a SQLite database")
+        raise BenchmarkError(f"{database.name} is missing or is not a SQLite database")
     return Outcome(ended, rows)
 
 

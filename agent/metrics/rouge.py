@@ -105,8 +105,8 @@ def _compute_rouge_l(gold: Sequence[str], predicted: Sequence[str]) -> float:
 def _compute_rouge_l_sum(gold: list[_Words], predicted: list[_Words]) -> float:
     """Return ROUGE-Lsum as the package computes it: each line of the reference is compared with every predicted line.
 
-    Words in its longest common subsequence with any of those lines are common. A word counts at most as often as it
-    occurs in each of the two texts (as in version 1.5.5 of the original program).
+    Words are common if they are in the reference line's longest common subsequence with any predicted line. A word
+    counts at most as often as it occurs in each of the two texts (as in version 1.5.5 of the original program).
     """
     gold_words = Counter(chain.from_iterable(gold))
     predicted_words = Counter(chain.from_iterable(predicted))

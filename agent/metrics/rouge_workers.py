@@ -9,7 +9,7 @@ from typing import Self
 from agent.io.worker_process import WorkerProcess
 from agent.metrics.rouge import RougeComparison
 
-# In this process (about 1,500 notes) before workers start, as each takes a second to load.
+# Time spent computing in this process (on about 1,500 notes) before workers start, as each takes a second to load.
 PATIENCE_S = 5.0
 
 

@@ -1,6 +1,6 @@
 """The worker process that runs untrusted queries. It imports nothing from the agent and exits when its input closes.
 
-A request (read from standard input) is answered on standard output. A query that asks for too much time is stopped by
+A request (read from standard input) is answered on standard output. A query that takes too much time is stopped by
 SQLite at the next step. If a single step or the compiler takes too long, the signal SIGALRM ends the whole process,
 and the caller starts a new one.
 """
@@ -21,7 +21,7 @@ GRACE = 0.5  # seconds for which a step may continue after the limit
 _BYTES = 16 * 2**20  # maximum per result
 _MEMORY = 2**30  # bytes; maximum for the whole process
 _LENGTH = 200_000  # characters; maximum per string or statement
-_LIKE = 200  # characters in a LIKE or GLOB pattern; matching costs the product of both lengths
+_LIKE = 200  # characters in a LIKE or GLOB pattern; matching takes time proportional to the product of both lengths
 _STEPS = 1_000  # instructions of SQLite's virtual machine between two checks of the deadline
 
 _PRAGMA = re.compile(r"\s*pragma\s", re.IGNORECASE)

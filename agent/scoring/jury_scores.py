@@ -89,7 +89,7 @@ def _score_by_helm_rules(
 
 
 def _read_first_reply(judgement: Judgement, rubric: Rubric) -> str | None:
-    """Return the first reply without the mark that HELM's prompt does not ask for; None if there is no reply."""
+    """Return the first reply without the mark that HELM does not ask judges to write; None if there is no reply."""
     if not judgement.replies:
         return None
     return remove_mark(judgement.replies[0].text, rubric, judgement.marker)

@@ -24,12 +24,12 @@ class Measure:
 
     @property
     def of_jury(self) -> bool:
-        """Whether a jury grades it, so that its score depends on stored judgements and not on the answer alone."""
+        """Whether a jury grades the measure, so that its scores depend on stored judgements as well as on answers."""
         return self.use.name in JUDGED
 
     @property
     def later(self) -> bool:
-        """Whether it is computed from stored answers, after all questions have been asked."""
+        """Whether the measure is computed from stored answers, after all questions have been asked."""
         return METRICS[self.use.name].later
 
     @property
@@ -103,7 +103,7 @@ class Rules:
         )
 
     def identity(self) -> list[str]:
-        """Return the texts that, for given answers, determine the scores. They are part of the plan's identity."""
+        """Return the texts that, for given answers, determine the scores. They are part of a planned run's identity."""
         identity = [__version__, self.scoring, self.lineage]
         for measure in self.measures:
             options = json.dumps(dict(measure.use.options), sort_keys=True)

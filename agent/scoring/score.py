@@ -45,12 +45,15 @@ def score_response(
 def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
     """Return the text to score, or the reason why there is none.
 
-    Under HELM's rules, empty answers and answers that the parser would reject are scored too, as HELM does.
+    Under HELM's rules, empty answers and answers that the parser would reject are scored too, as in HELM.
     """
     if isinstance(result, Failure):
         return Unscored(result.reason)
     if result.finish_reason == "content_filter":
         return Unscored(Reason.CONTENT_FILTER)
+    if result.likelihoods and not result.text:
+        # No option is likelier than all others. HELM has no such answers, so its rules are not defined for them.
+        return Unscored(Reason.UNPARSED)
     if scoring == "helm":
         return result.text
     if not result.text.strip():

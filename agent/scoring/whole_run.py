@@ -15,7 +15,8 @@ from agent.vocabulary import OWN_MAKING, Instance, Response, Unscored
 def compute_stored_run_scores(store: Store, run_id: str, rules: Rules) -> list[RunScore]:
     """Compute a run's whole-run metrics from its stored answers.
 
-    A metric is omitted if some of its answers were purged, so that its stored score over all answers stays valid.
+    If the texts of some answers were purged, a metric that needs them is omitted, so that the stored score, which was
+    computed from all answers, is kept.
     """
     if not any(measure.of_whole_run for measure in rules.measures):
         return []
