@@ -2,5 +2,5 @@
 
 SUPPRESSED = -1  # withheld
 NOT_RUN = -2
-LOW_CODED = -3  # certainly fewer successes than the policy's min_events
-HIGH_CODED = -4  # certainly fewer failures than min_events
+LOW_CODED = -3  # a coded figure: certainly fewer successes than the policy's min_events
+HIGH_CODED = -4  # a coded figure: certainly fewer failures than min_events

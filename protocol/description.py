@@ -31,7 +31,7 @@ BY_GATE: Final = "applied to the scores by the site's gate; the statement cannot
 BY_AGGREGATOR: Final = "applied by the aggregator when it merges the figures of several sites"
 RULE_MEANINGS: Final[Mapping[str, str]] = {
     "min_units": "minimum units (patients, or else documents) behind a published figure or group size",
-    "min_events": "minimum successes, and minimum failures, behind a figure; with fewer, it is coded or suppressed",
+    "min_events": "minimum successes, and minimum failures, behind a value; below it, a figure is coded or suppressed",
     "grid_units": "values are rounded to a grid no finer than this many units of the group",
     "perturbation_units": "scale of the noise on the sum of a figure's unit scores, in units",
     "metrics_per_group": "maximum figures that may leave for one protected group",

@@ -28,7 +28,7 @@ class DisclosurePolicy:
     Attributes:
         name, version: name and version of the profile, for example `strict`, 1.
         min_units: minimum units behind a published figure or group size.
-        min_events: minimum successes, and minimum failures, behind a figure; with fewer, it is coded or suppressed.
+        min_events: minimum successes, and minimum failures, behind a value; below it, a figure is coded or suppressed.
             A score inside a metric's range counts as a fraction of a success.
         grid_units: values are rounded to a grid no finer than `grid_units`/n.
         perturbation_units: scale of the Laplace noise on the sum of a cell's unit scores, in units; the standard

@@ -30,7 +30,7 @@ class Settings(BaseModel):
     disclosure_policy: str = Field(
         "strict",
         description="A policy in policies/disclosure, or the site's own file ending in .yaml; "
-        "the stricter of this policy and the federation's applies.",
+        "the stricter of this policy and the federation's (in the registry) applies.",
     )
     one_account_approval: bool = Field(
         False,

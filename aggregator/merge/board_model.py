@@ -60,7 +60,7 @@ class MergedCell:
         sites: Number of distinct sites that contribute to the value, including those with coded
             figures.
         named_sites: Number of `sites` shown by name.
-        coded_sites: Number of `sites` whose figure is only known to be near an end of the range.
+        coded_sites: Number of `sites` with a coded figure.
         left_out: Number of sites that ran the cell but suppressed the figure.
         average, average_low, average_high: Random-effects mean over sites and its Hartung-Knapp
             interval; requires three sites.
@@ -166,7 +166,7 @@ class Row:
             baselines.
         ranges: Ranges of win rate, macro-average and rank.
         counts: Counts of the sites that contribute to the row.
-        coded: Number of cells in which at least one site's figure is coded.
+        coded: Number of cells in which at least one site has a coded figure.
         waiting: Number of pooled sites with a result that `counts` does not include yet.
     """
 

@@ -111,12 +111,12 @@ def few_events_by_bucket(policy: DisclosurePolicy) -> Integers:
 class Figures:
     """The figures of distinct sites for one cell as columns, in a canonical order.
 
-    Each figure is a value, or a code for one end of the range.
+    Each figure is a value or a coded figure.
 
     Attributes:
         place: Index of each site in the input columns.
         low_end, high_end: Bounds of each figure in thousandths. They differ only for coded figures.
-        is_coded: Whether each figure is coded.
+        is_coded: Whether each figure is a coded figure.
         is_hidden: Whether each site is not shown by name.
         bucket: Bucket of the number of units, from 1.
         spread: Standard deviation in steps; -1 if there is none.
@@ -148,7 +148,7 @@ def make_figures(
     *,
     protected: bool,
 ) -> Figures:
-    """Create the columns, sorted by content. Each figure must be a value or a code for one end of the range.
+    """Create the columns, sorted by content. Each figure must be a value or a coded figure.
 
     Args:
         value: Thousandths, or LOW_CODED or HIGH_CODED.
@@ -180,7 +180,7 @@ def make_figures(
 
 
 def figures_of(cells: Sequence[SiteCell], floor: DisclosurePolicy, *, protected: bool) -> Figures:
-    """Return columns of the figures that are values or codes for one end of the range. Omit all others."""
+    """Return columns of the figures that are values or coded figures. Omit all others."""
     shown = [
         cell for cell in cells if cell.state in {State.VALUE, State.LOW_CODED, State.HIGH_CODED}
     ]
