@@ -34,10 +34,23 @@ class ShownTexts:
             SearchLimitError: the searches for this reply have used up their limit.
         """
         squeezed = squeeze(quotation)
+        self._spend()
+        return any(squeezed in reading for reading in self._readings)
+
+    def states_number(self, name: str) -> bool:
+        """Return whether a number follows `name` in a text, directly or after the word "score".
+
+        Raises:
+            SearchLimitError: see `holds`.
+        """
+        self._spend()
+        stated = re.compile(rf"{re.escape(squeeze(name))}(?:score)?[0-9]")
+        return any(stated.search(reading) for reading in self._readings)
+
+    def _spend(self) -> None:
         self._budget -= sum(map(len, self._readings))
         if self._budget < 0:
             raise SearchLimitError
-        return any(squeezed in reading for reading in self._readings)
 
     @cached_property
     def _readings(self) -> list[str]:

@@ -29,6 +29,8 @@ _SHOWN = 1_000  # characters of an object nested too deeply that are searched fo
 # Minimum letters, besides names of criteria and fields, in a broken object that counts as a quotation.
 _MIN_LETTERS = 8
 _AHEAD = 30  # characters read after the error in a broken object, to include its first words
+# A score as text must be spelt like a number in JSON, so that no other reader could see another number.
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,5})(?:\.[0-9]{1,6})?")
 _OWN_WORDS = 16  # letters in a verdict's words; fewer could be foreseen by an answer
 
 
@@ -45,9 +47,11 @@ class Fault(StrEnum):
     # A key is repeated, so that two readers could see different verdicts.
     DUPLICATE_KEY = "duplicate_key"
     MISSING_CRITERION = "missing_criterion"
-    # A criterion is not an object, or lacks its score or another field.
+    # A criterion is neither a score nor an object, or lacks its score, or has only some of its fields.
     MISSING_FIELD = "missing_field"
-    NOT_A_NUMBER = "not_a_number"  # a score is a string, a boolean, null, NaN or infinite
+    NOT_A_NUMBER = (
+        "not_a_number"  # a score is text other than a number, a boolean, null, NaN or infinite
+    )
     OUT_OF_RANGE = "out_of_range"  # a score is outside the scale
 
 
@@ -57,7 +61,8 @@ class Verdict:
 
     Attributes:
         grades: criterion -> score on the jury's own scale, with decimals.
-        words: criterion -> field -> text, such as the explanation. May quote the answer, so treat it as patient text.
+        words: criterion -> field -> text, such as the explanation; empty for a criterion with only a score. May quote
+            the answer, so treat it as patient text.
     """
 
     grades: Mapping[str, float]
@@ -274,24 +279,43 @@ def _check_object(attempt: Mapping[str, Any], rubric: Rubric) -> Verdict | Fault
         if criterion not in attempt:
             return Fault.MISSING_CRITERION
         judged = attempt[criterion]
+        fields = rubric.fields.get(criterion, ())
+        if _is_bare(judged):
+            judged, fields = _unwrap_bare(judged), ()
         if not isinstance(judged, dict) or SCORE not in judged:
             return Fault.MISSING_FIELD
-        fields = rubric.fields.get(criterion, ())
         if any(field not in judged for field in fields):
             return Fault.MISSING_FIELD
-        score = judged[SCORE]
-        # In Python a bool is an int.
-        if (
-            isinstance(score, bool)
-            or not isinstance(score, int | float)
-            or not math.isfinite(score)
-        ):
+        score = _read_score(judged[SCORE])
+        if score is None:
             return Fault.NOT_A_NUMBER
         if not rubric.scale.low <= score <= rubric.scale.high:
             return Fault.OUT_OF_RANGE
-        grades[criterion] = float(score)
+        grades[criterion] = score
         words[criterion] = {field: _write_text(judged[field]) for field in fields}
     return Verdict(grades, words)
+
+
+def _is_bare(judged: object) -> bool:
+    """Return whether a criterion's value is only a score: 5, "5", or an object without another key."""
+    if isinstance(judged, dict):
+        return judged.keys() == {SCORE}
+    return isinstance(judged, int | float | str)
+
+
+def _unwrap_bare(judged: object) -> dict[str, object]:
+    """Return a bare score as an object."""
+    return judged if isinstance(judged, dict) else {SCORE: judged}
+
+
+def _read_score(value: object) -> float | None:
+    """Return a score, which may be a number or the text of one; None for anything else, such as "4/5" or "4 or 5"."""
+    if isinstance(value, str):
+        return float(value) if _NUMBER.fullmatch(value.strip(" ")) else None
+    # In Python a bool is an int.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)
 
 
 def _write_text(value: object) -> str:
@@ -320,6 +344,11 @@ def _is_quoted(attempt: _Attempt, rubric: Rubric, shown: ShownTexts, example: Sh
     letters = _count_word_letters(attempt, rubric)
     if letters and _stands_in(attempt, rubric, example):
         return True
+    if letters < _OWN_WORDS and _lacks_words(attempt, rubric):
+        # Grades alone could be copied from any text that states grades. Which grades it states must not matter:
+        # otherwise an answer could list the low ones, so that only high ones would count.
+        is_example = rubric.example is not None and _stands_in(attempt, rubric, example)
+        return is_example or any(shown.states_number(name) for name in rubric.criteria)
     if letters < _OWN_WORDS:
         if isinstance(_check_object(attempt, rubric), Verdict):
             return False
@@ -327,6 +356,12 @@ def _is_quoted(attempt: _Attempt, rubric: Rubric, shown: ShownTexts, example: Sh
         if _count_letters_beside_names(wording, rubric) < _MIN_LETTERS:
             return False
     return _stands_in(attempt, rubric, shown)
+
+
+def _lacks_words(attempt: Mapping[str, Any], rubric: Rubric) -> bool:
+    """Return whether an object gives only a score for a criterion that should have words as well."""
+    criteria_with_words = [name for name in rubric.criteria if rubric.fields.get(name)]
+    return any(_is_bare(attempt.get(name)) for name in criteria_with_words)
 
 
 def _is_broken_quotation(attempt: _Broken, rubric: Rubric, shown: ShownTexts) -> bool:
@@ -362,8 +397,16 @@ def _stands_in(attempt: Mapping[str, Any], rubric: Rubric, shown: ShownTexts) ->
 
 
 def _list_wordings(value: object) -> Iterator[str]:
-    """Yield the words of a value in their own order, then with the score first, then with the score last."""
+    """Yield the words of a value in their own order, then with the score first, then with the score last.
+
+    A bare score may be quoted with or without the key `score`.
+    """
     yield _list_words(value)
+    if _is_bare(value):
+        bare = _unwrap_bare(value)
+        yield _list_words(bare)
+        yield _list_words(bare[SCORE])
+        return
     if isinstance(value, dict) and SCORE in value:
         fields = {key: inner for key, inner in value.items() if key != SCORE}
         yield _list_words({SCORE: value[SCORE], **fields})

@@ -136,11 +136,13 @@ def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:
         offset += len(content)
 
 
-def read_line(content: bytes, keys: Sequence[str]) -> dict[str, str] | str:
+def read_line(
+    content: bytes, keys: Sequence[str], *, object_keys: Collection[str] = ()
+) -> dict[str, str] | str:
     """Parse a line and return its strings under `keys`, or a description of its fault.
 
-    The description quotes nothing from the line. The first key is the id, which may be an integer,
-    because many files number their rows.
+    The description quotes nothing from the line. The first key is the id, which may be an integer, because many files
+    number their rows. A value under one of `object_keys` may also be an object; it is returned as JSON text.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -160,10 +162,26 @@ def read_line(content: bytes, keys: Sequence[str]) -> dict[str, str] | str:
         return f"its {id_key} is neither a string nor an integer"
     fields = {id_key: identity.strip()}
     for key in text_keys:
-        if not isinstance(value[key], str):
-            return f"its {key} is not a string"
-        fields[key] = value[key]
+        field = value[key]
+        if isinstance(field, dict) and key in object_keys:
+            if _has_repeated_keys(text):
+                return f"its {key} has a key twice"
+            field = json.dumps(field, ensure_ascii=False)
+        if not isinstance(field, str):
+            return f"its {key} is not a string{' or an object' if key in object_keys else ''}"
+        fields[key] = field
     return fields
+
+
+def _has_repeated_keys(text: str) -> bool:
+    """Return whether an object in valid JSON has a key twice, so that two readers could see different values."""
+    is_repeated: list[bool] = []
+
+    def check_keys(pairs: list[tuple[str, object]]) -> None:
+        is_repeated.append(len({name for name, _ in pairs}) < len(pairs))
+
+    json.loads(text, object_pairs_hook=check_keys)
+    return any(is_repeated)
 
 
 def write_form(keys: Sequence[str]) -> str:

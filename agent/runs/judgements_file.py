@@ -20,6 +20,7 @@ from agent.runs.answers_file import FileLine, iter_lines, read_line
 MAX_JUDGES = 100  # a file that names more judges probably has its columns mixed up
 MAX_NAME_LENGTH = 200
 _KEYS = ("instance_id", "judge", "reply")
+_OBJECT_KEYS = ("reply",)  # a reply in JSON may also be written as the object itself
 _REPLIES = 2  # the first reply and the corrected one
 
 
@@ -41,7 +42,7 @@ class _JudgementReader:
             BenchmarkError: the file names more judges than a jury can have.
         """
         place = f"line {line.number}"
-        fields = read_line(line.content, _KEYS)
+        fields = read_line(line.content, _KEYS, object_keys=_OBJECT_KEYS)
         if isinstance(fields, str):
             self.problems.add(place, fields)
             return
@@ -156,7 +157,8 @@ class JudgementsFile:
 
     def _read_reply(self, line: FileLine, identity: str, judge: str) -> str:
         self._file.seek(line.offset)
-        fields = read_line(self._file.readline(answers_file.MAX_LINE_BYTES), _KEYS)
+        content = self._file.readline(answers_file.MAX_LINE_BYTES)
+        fields = read_line(content, _KEYS, object_keys=_OBJECT_KEYS)
         if isinstance(fields, str) or (fields["instance_id"], fields["judge"].strip()) != (
             identity,
             judge,

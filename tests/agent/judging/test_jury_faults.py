@@ -200,7 +200,7 @@ def body(**criteria: object) -> str:
 BAD = {
     "above the scale": (verdict(6, 5), "out_of_range"),
     "below the scale": (verdict(0.99, 5), "out_of_range"),
-    "a score as text": (verdict("5", "5"), "not_a_number"),
+    "a score in words": (verdict("5 of 5", "5"), "not_a_number"),
     "true": (verdict(True, True), "not_a_number"),
     "not a number": (verdict(float("nan"), 5), "not_a_number"),
     "infinite": (verdict(float("inf"), 5), "not_a_number"),
@@ -211,8 +211,10 @@ BAD = {
         "duplicate_key",
     ),
     "a criterion missing": (body(accuracy=SCORES["accuracy"]), "missing_criterion"),
-    "a field missing": (body(accuracy={"score": 5}, clarity={"score": 5}), "missing_field"),
-    "scores alone": (body(accuracy=5, clarity=5), "missing_field"),
+    "a field missing": (
+        body(accuracy={"score": 5, "why": "x"}, clarity={"score": 5, "why": "x"}),
+        "missing_field",
+    ),
     "no JSON": ("I would say 5 out of 5.", "no_verdict"),
     "half of it": (GOOD[:-20], "no_verdict"),
     "nothing": (" ", None),  # a server that says nothing gave no text, or no reply
@@ -234,7 +236,18 @@ def test_a_reply_that_is_no_verdict_leaves_the_seat_empty_and_the_others_decide(
     assert len(judged(bench.servers[0])) == 4  # each answer once, and one repair each
 
 
-@pytest.mark.parametrize("reply", [verdict(6, 5), "no", GOOD[:-20], body(accuracy=5, clarity=5)])
+@pytest.mark.parametrize(
+    "reply",
+    [verdict("2", "2"), body(accuracy=2, clarity=2), body(accuracy={"score": "2"}, clarity=2)],
+)
+def test_grades_as_text_or_without_words_fill_a_seat_at_once(jury: Make, reply: str):
+    bench = jury(says(reply), says(GOOD), says(BETTER))
+    bench.run()
+    assert bench.seats() == [None, None, None]
+    assert len(judged(bench.servers[0])) == 2
+
+
+@pytest.mark.parametrize("reply", [verdict(6, 5), "no", GOOD[:-20], body(accuracy=5, clarity=[5])])
 def test_where_most_judges_babble_the_answer_is_settled_without_a_score(jury: Make, reply: str):
     bench = jury(twice(reply), twice(reply), says(BETTER))
     assert bench.command() == 0

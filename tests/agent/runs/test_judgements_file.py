@@ -56,6 +56,26 @@ def jury_row(done: Result) -> dict[str, object]:
     return next(row for row in rows if row["metric"] == "jury_score")
 
 
+def test_a_reply_may_be_the_verdict_itself_with_its_grades_as_numbers_or_text(
+    site: Site, answers: Path, tmp_path: Path
+):
+    full = json.loads(verdict(4, 4))
+    grades_alone = dict.fromkeys(full, 4)
+    as_text = dict.fromkeys(full, "4")
+    in_a_wrapper = {"verdict": full}
+    replies = (full, grades_alone, as_text, in_a_wrapper, json.dumps(as_text))
+    lines = [
+        {"instance_id": number, "judge": f"judge {seat}", "reply": reply}
+        for number in range(1, len(ROWS) + 1)
+        for seat, reply in enumerate(replies)
+    ]
+    path = tmp_path / "j.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    row = jury_row(scored(site, answers, "--judgements", path, "--format", "json"))
+    assert (row["n"], row["mean"]) == (len(ROWS), 4.0)
+    assert row["unscored_reasons"] == {}
+
+
 def all_of(judge: str, *grades: tuple[float, float]) -> list[Line]:
     return [(place, judge, verdict(*pair)) for place, pair in enumerate(grades, 1)]
 
@@ -169,7 +189,11 @@ def test_the_other_metrics_are_as_ever_and_nobody_is_judged_without_a_file(
         (f"{CANARY}", "is not JSON"),
         (f'{{"instance_id": 1, "judge": "a", "answer": "{CANARY}"}}', "is not of the form"),
         (f'{{"instance_id": 1, "judge": ["{CANARY}"], "reply": "x"}}', "its judge is not a string"),
-        ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a string"),
+        ('{"instance_id": 1, "judge": "a", "reply": 5}', "its reply is not a string or an object"),
+        (
+            '{"instance_id": 1, "judge": "a", "reply": {"a": {"score": 1, "score": 5}}}',
+            "its reply has a key twice",
+        ),
         ('{"instance_id": 1, "judge": " ", "reply": "x"}', "the judge's name is empty"),
         (
             '{"instance_id": 1, "judge": "\\u001b[31mRED\\u001b]0;pwn\\u0007", "reply": "x"}',
