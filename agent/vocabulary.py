@@ -12,6 +12,7 @@ AccessLevel = Literal["public", "gated", "private"]
 Scoring = Literal["intramural", "helm"]  # the rules by which a score was computed
 ScoringChoice = Literal["intramural", "helm", "both"]  # the rules by which a run is scored
 ParserKind = Literal["option_letter", "text", "json", "pattern"]
+AnswerMode = Literal["generate", "constrained", "logprob"]  # the way of asking; see docs/scoring.md
 
 
 class Reason(StrEnum):
@@ -172,11 +173,33 @@ class RunEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedQuestion:
+    """The options of a question whose answer is not generated freely.
+
+    Attributes:
+        mode: the way of asking, other than "generate".
+        options: the letters of the options, in order.
+    """
+
+    mode: AnswerMode
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLikelihood:
+    """The natural logarithm of an option's probability; None if it is below those of all tokens that were returned."""
+
+    option: str
+    logprob: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A request to a model. Exactly these fields are sent, and their keyed hash is the key of the stored answer.
 
-    `extra_body` holds JSON values. Fields that are None are not sent. `shortenable` is never sent: it marks the part
-    of the prompt that may be cut if the prompt does not fit.
+    `extra_body` holds JSON values. Fields that are None are not sent. `shortenable` and `closed` are never sent: the
+    first marks the part of the prompt that may be cut if the prompt does not fit, the second says how to read the
+    reply.
     """
 
     model: str
@@ -188,6 +211,7 @@ class ChatRequest:
     top_p: float | None = None
     extra_body: Mapping[str, object] = field(default_factory=dict)
     shortenable: Shortenable | None = None
+    closed: ClosedQuestion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +219,8 @@ class Response:
     """A model's response. `text` is the answer without reasoning, which is stored separately.
 
     If the reasoning was cut off, `text` is empty and finish_reason is "length". `shortened` is the number of tokens
-    cut from the prompt to make it fit, `attempts` the number of requests sent for this response.
+    cut from the prompt to make it fit, `attempts` the number of requests sent for this response. `likelihoods` is set
+    if the options were compared by their probabilities; `text` is then the likeliest, or empty if none is.
     """
 
     text: str
@@ -206,6 +231,7 @@ class Response:
     seconds: float
     shortened: int = 0
     attempts: int = 1
+    likelihoods: tuple[OptionLikelihood, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from agent.catalog.benchmark import Benchmark, BrokenDefinition, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.metric_uses import JUDGE_METRIC
 from agent.errors import ConfigError
 from agent.io.wording import find_unseen, nearest
-from agent.vocabulary import RunEntry
+from agent.vocabulary import AnswerMode, RunEntry
 
 CONFIGURABLE = "medhelm_configurable_benchmark"
 
@@ -26,6 +26,7 @@ _ONLY = {
 }
 EXPANDERS = frozenset(
     {
+        "answer_mode",
         "instructions",
         "stop",
         "max_eval_instances",
@@ -67,6 +68,9 @@ _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_fol
 # HELM's names for stop sequences.
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}
 _MAX_DESCRIPTION = 2000  # characters
+_CONSTRAINED_TOKENS = (
+    64  # enough for an option within JSON, with the white space that models put into it
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +84,7 @@ class Overrides:
     stop: tuple[str, ...] = ()
     instructions: Literal["none", "expert"] | None = None
     max_train_instances: int | None = None  # number of examples before the question
+    answer_mode: AnswerMode = "generate"
 
 
 def parse_run_entry(description: str) -> RunEntry:
@@ -154,9 +159,21 @@ def read_overrides(entry: RunEntry) -> Overrides:
     """
     instructions = entry.expanders.get("instructions")
     stop = entry.expanders.get("stop", "none")
+    answer_mode = entry.expanders.get("answer_mode", "generate")
     if instructions not in (None, "none", "expert"):
         raise ConfigError(
             f"{entry.description!r}: instructions is {instructions!r}, expected none or expert"
+        )
+    if answer_mode not in get_args(AnswerMode):
+        raise ConfigError(
+            f"{entry.description!r}: answer_mode is {answer_mode!r}, expected one of {', '.join(get_args(AnswerMode))}"
+            f"{nearest(answer_mode, get_args(AnswerMode))}"
+        )
+    lengths = {"num_output_tokens", "increase_max_tokens"} & entry.expanders.keys()
+    if answer_mode == "logprob" and lengths:
+        raise ConfigError(
+            f"{entry.description!r}: answer_mode=logprob cannot be combined with {' and '.join(sorted(lengths))}",
+            "Remove the length: the options are compared at the first token of the answer.",
         )
     if stop not in _STOPS:
         raise ConfigError(
@@ -169,6 +186,7 @@ def read_overrides(entry: RunEntry) -> Overrides:
         temperature=_read_temperature(entry),
         stop=_STOPS[stop],
         instructions=cast(Literal["none", "expert"] | None, instructions),
+        answer_mode=cast(AnswerMode, answer_mode),
         max_train_instances=_read_whole_number(
             entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0
         ),
@@ -178,11 +196,15 @@ def read_overrides(entry: RunEntry) -> Overrides:
 def compute_token_limit(entry: RunEntry, benchmark: Benchmark, *, reasoning: bool) -> int:
     """Return the maximum length of an answer in tokens.
 
-    `num_output_tokens` replaces the benchmark's (reasoning) limit, and `increase_max_tokens` is added to it.
+    `num_output_tokens` replaces the benchmark's (reasoning) limit, and `increase_max_tokens` is added to it. A
+    constrained answer ends by itself, but may be written as JSON; of a logprob answer only the first token is read.
     """
     change = read_overrides(entry)
+    if change.answer_mode == "logprob":
+        return 1
     limit = benchmark.reasoning_max_tokens if reasoning else benchmark.max_tokens
-    return (change.num_output_tokens or limit) + change.increase_max_tokens
+    limit = (change.num_output_tokens or limit) + change.increase_max_tokens
+    return max(limit, _CONSTRAINED_TOKENS) if change.answer_mode == "constrained" else limit
 
 
 def read_run_entries(

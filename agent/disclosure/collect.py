@@ -43,6 +43,7 @@ _DECISIVE: Final = frozenset(
 # Details that must be equal in all parts of one benchmark.
 _ALIKE: Final = (
     "access",
+    "answer_mode",
     "benchmark_digest",
     "language_model",
     "lineage",
@@ -235,7 +236,9 @@ def _list_changes(details: RunDetails, token_limits: Mapping[str, int]) -> list[
     """Return the settings of a run that differ from the registered benchmark; a higher length limit is allowed."""
     # Arguments that select a part are not changes: `check_parts` checks that all parts were run.
     overrides = set(details.overrides) - details.parts.keys()
-    changed = sorted(overrides - _LENGTHS - {"temperature", "stop"})
+    changed = sorted(overrides - _LENGTHS - {"temperature", "stop", "answer_mode"})
+    if details.answer_mode != "generate":
+        changed.append(f"answer_mode={details.answer_mode}")
     if details.temperature != 0:
         changed.append(f"temperature={details.temperature:g}")
     if details.stop:

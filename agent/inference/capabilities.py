@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Literal, cast, get_args
 
 from agent.errors import InferenceError
+from agent.inference.closed_questions import ChoiceField
 from agent.inference.tokens import UNSEEN_TEMPLATE_TOKENS, Counting
 from agent.vocabulary import ChatRequest
 
@@ -19,7 +20,9 @@ FeatureName = Literal[
     "stop",
     "n",
     "logprobs",
+    "top_logprobs",
     "json_schema",
+    "choice",
     "usage",
     "reasoning",
 ]
@@ -56,6 +59,7 @@ class Capabilities:
         window: the server's maximum number of tokens in prompt and answer; None if unknown.
         counting: the method of counting a prompt's tokens; if None, prompts that are too long cannot be shortened.
         template_tokens: the maximum number of tokens that the chat template adds to a prompt of one message.
+        choice_field: the request field by which the server limits an answer to given options; None if there is none.
     """
 
     server: str
@@ -71,11 +75,17 @@ class Capabilities:
     window: int | None = None
     counting: Counting | None = None
     template_tokens: int = UNSEEN_TEMPLATE_TOKENS
+    choice_field: ChoiceField | None = None
 
     def state(self, name: FeatureName) -> State:
         """Return the state of a feature, or "unknown" if it was not probed."""
         feature = self.features.get(name)
         return feature.state if feature else "unknown"
+
+    def finding(self, name: FeatureName) -> str:
+        """Return the finding about a feature, in words for display."""
+        feature = self.features.get(name)
+        return feature.finding if feature else "it was not probed"
 
     def to_json(self) -> dict[str, object]:
         """Return the object as JSON values for `from_json`."""
@@ -93,6 +103,7 @@ class Capabilities:
             "window": self.window,
             "counting": self.counting,
             "template_tokens": self.template_tokens,
+            "choice_field": self.choice_field,
         }
 
     @classmethod
@@ -113,6 +124,7 @@ class Capabilities:
                 value["counting"],
                 value["template_tokens"],
             )
+            choice_field = value["choice_field"]
         except (KeyError, TypeError, AttributeError):
             raise ValueError("capabilities: a key is missing or has the wrong type") from None
         if (
@@ -127,6 +139,7 @@ class Capabilities:
             or not isinstance(window, int | None)
             or counting not in (None, *get_args(Counting))
             or not isinstance(template_tokens, int)
+            or choice_field not in (None, *get_args(ChoiceField))
             or token_limit_field not in get_args(TokenLimitField)
         ):
             raise ValueError("capabilities: a key is unknown or has the wrong type")
@@ -144,6 +157,7 @@ class Capabilities:
             window=window,
             counting=cast("Counting | None", counting),
             template_tokens=template_tokens,
+            choice_field=cast("ChoiceField | None", choice_field),
         )
 
 
@@ -162,7 +176,7 @@ class Needs:
     """The features that a run needs. A token limit is always needed.
 
     `count` is set if the tokens of prompts may have to be counted, because prompts may be shortened or their length
-    is limited.
+    is limited. `choice` and `option_logprobs` are the needs of the answer modes constrained and logprob.
     """
 
     stop: bool = False
@@ -172,6 +186,8 @@ class Needs:
     json_schema: bool = False
     n: bool = False
     count: bool = False
+    choice: bool = False
+    option_logprobs: bool = False
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
@@ -184,6 +200,8 @@ class Needs:
             json_schema="response_format" in request.extra_body,
             n=request.extra_body.get("n", 1) != 1,
             count=request.shortenable is not None,
+            choice=request.closed is not None and request.closed.mode == "constrained",
+            option_logprobs=request.closed is not None and request.closed.mode == "logprob",
         )
 
 
@@ -224,6 +242,11 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
         missing.append("answers that follow a JSON schema (response_format)")
     if needs.n and state("n") in lacking:
         missing.append("several answers to one request (n)")
+    missing += _list_missing_for_closed_questions(capabilities, needs)
+    if needs.choice and capabilities.choice_field == "response_format":
+        workarounds.append(
+            "The server limits answers to the options only within JSON, from which the agent takes the option."
+        )
     if capabilities.inline_thoughts:
         workarounds.append(
             "The model's answers contain its reasoning, which the agent removes; an answer with incomplete reasoning"
@@ -260,3 +283,23 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
             "Serve the model with different software; `intramural doctor` shows which features a server honours.",
         )
     return tuple(workarounds)
+
+
+def _list_missing_for_closed_questions(capabilities: Capabilities, needs: Needs) -> list[str]:
+    """Return the reasons why the server cannot be asked in the way that the run needs.
+
+    Both ways must have been seen to work: a server that ignores their fields would answer freely.
+    """
+    missing = []
+    if needs.choice and capabilities.choice_field is None:
+        finding = capabilities.finding("choice")
+        missing.append(f"answers limited to the options (answer_mode=constrained): {finding}")
+    if needs.option_logprobs and capabilities.state("top_logprobs") != "honoured":
+        finding = capabilities.finding("top_logprobs")
+        missing.append(f"the probabilities of the options (answer_mode=logprob): {finding}")
+    thinks = capabilities.inline_thoughts or capabilities.state("reasoning") == "honoured"
+    if needs.option_logprobs and thinks:
+        missing.append(
+            "an answer that begins with the option (answer_mode=logprob): the model reasons first"
+        )
+    return missing

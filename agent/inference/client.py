@@ -140,7 +140,11 @@ class _RequestAsker:
             None if self._accepts_name is None else partial(self._accepts_name, request.model)
         )
         return partial(
-            parse_reply, stop=request.stop, thinks=self._thinks, accepts_name=accepts_name
+            parse_reply,
+            stop=request.stop,
+            thinks=self._thinks,
+            accepts_name=accepts_name,
+            closed=request.closed,
         )
 
 

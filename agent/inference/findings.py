@@ -4,6 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.inference.capabilities import Feature
+from agent.inference.closed_questions import (
+    TOP_LOGPROBS,
+    ChoiceField,
+    iter_first_tokens,
+    read_chosen_option,
+)
 from agent.inference.connection import Obstacle
 from agent.inference.retry import RETRIED_STATUSES
 from agent.inference.wire import parse_object
@@ -183,6 +189,44 @@ def examine_logprobs(reply: ProbeReply) -> Feature:
     if isinstance(content, list) and content:
         return Feature("honoured", "returns log probabilities of its tokens")
     return Feature("ignored", "does not return log probabilities when requested")
+
+
+def examine_top_logprobs(reply: ProbeReply) -> Feature:
+    """Determine whether a request for the likeliest first tokens returned several."""
+    if reply.status != 200:
+        return _explain_missing(reply)
+    tokens = {token for token, _ in iter_first_tokens(reply.fields)}
+    if len(tokens) < 2:
+        return Feature(
+            "ignored", "does not return the log probabilities of the likeliest first tokens"
+        )
+    return Feature(
+        "honoured",
+        f"returns the log probabilities of {len(tokens)} first tokens ({TOP_LOGPROBS} requested)",
+    )
+
+
+def find_choice_field(
+    replies: Sequence[tuple[ChoiceField, ProbeReply]], options: Sequence[str], json_schema: Feature
+) -> ChoiceField | None:
+    """Return the first field with which an answer was limited to the options; None if there is none.
+
+    Args:
+        replies: the replies to a question to which no option is an answer, each with the field that was sent.
+        options: the options.
+        json_schema: the finding about JSON schemas.
+    """
+    for choice_field, reply in replies:
+        if reply.response is not None and read_chosen_option(reply.response.text, options):
+            return choice_field
+    return "response_format" if json_schema.state == "honoured" else None
+
+
+def describe_choice(choice_field: ChoiceField | None) -> Feature:
+    """Return the finding about limiting an answer to options."""
+    if choice_field is None:
+        return Feature("ignored", "does not limit an answer to given options")
+    return Feature("honoured", f"limits an answer to given options ({choice_field})")
 
 
 def examine_json_schema(reply: ProbeReply) -> Feature:

@@ -13,6 +13,12 @@ from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
 from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
 from agent.inference.catalogue import Catalogue, undo_own_defaults
+from agent.inference.closed_questions import (
+    BARE_CHOICE_FIELDS,
+    TOP_LOGPROBS,
+    ChoiceField,
+    write_choice_fields,
+)
 from agent.inference.connection import (
     BrokenError,
     Obstacle,
@@ -42,6 +48,8 @@ _COUNT = "Count from 1 to 40, separated by single spaces. Write the numbers only
 _WORDS = "Write twenty random English words, separated by single spaces."
 _COLOUR = "Which colour is the sky on a clear day? Answer in one sentence."
 _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
+# Not answers to _ONE_WORD, so an answer that is one of them shows that the server limits answers.
+_UNASKED_OPTIONS = ("stone", "glass")
 _COUNTED = (Message("user", _COUNT),)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
@@ -84,7 +92,7 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
 
 
 async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capabilities:
-    """Send about a dozen small questions in two concurrent rounds, and return the features that the server honours.
+    """Send about sixteen small questions in two concurrent rounds, and return the features that the server honours.
 
     The questions contain no text of any dataset. If the server answers in 50 ms, the probe takes about 0.15 s.
 
@@ -121,6 +129,10 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     names = _collect_other_names(deployment, answers, catalogue)
 
     is_listed = model in catalogue.names
+    json_schema = findings.examine_json_schema(round_one.shaped)
+    choice_field = findings.find_choice_field(
+        round_one.limited_to_options, _UNASKED_OPTIONS, json_schema
+    )
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
         "model_name": findings.examine_model_name(round_one.stranger, is_listed, names.unlisted),
@@ -131,7 +143,9 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         "stop": findings.examine_stop_sequence(stopped, mark, round_one.plain.text),
         "n": findings.examine_several(round_one.two),
         "logprobs": findings.examine_logprobs(round_one.logprobs),
-        "json_schema": findings.examine_json_schema(round_one.shaped),
+        "top_logprobs": findings.examine_top_logprobs(round_one.top_logprobs),
+        "json_schema": json_schema,
+        "choice": findings.describe_choice(choice_field),
         "usage": findings.examine_usage(round_one.plain),
         "reasoning": findings.examine_reasoning(answers, one_word, marked=deployment.reasoning),
     }
@@ -155,6 +169,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         window=catalogue.window(model, round_one.props),
         counting=counting,
         template_tokens=template_tokens,
+        choice_field=choice_field,
     )
 
 
@@ -252,6 +267,10 @@ class _FirstRound(NamedTuple):
     logprobs: ProbeReply
     two: ProbeReply  # n = 2
     shaped: ProbeReply  # with a JSON schema
+    top_logprobs: ProbeReply
+    structured: ProbeReply  # a question to be answered with an option, in the three forms of BARE_CHOICE_FIELDS
+    guided: ProbeReply
+    grammar: ProbeReply
     stranger: ProbeReply  # for a model that does not exist
     props: ProbeReply  # llama.cpp's page of settings
     counted_as_vllm: ProbeReply  # the number of tokens in the plain question
@@ -261,6 +280,12 @@ class _FirstRound(NamedTuple):
     def asked_for_model(self) -> tuple[ProbeReply, ...]:
         """The replies that should come from the requested model."""
         return self[1:-4]
+
+    @property
+    def limited_to_options(self) -> list[tuple[ChoiceField, ProbeReply]]:
+        """The replies to the question to be answered with an option, each with the field that was sent."""
+        replies = (self.structured, self.guided, self.grammar)
+        return list(zip(BARE_CHOICE_FIELDS, replies, strict=True))
 
 
 async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
@@ -276,6 +301,8 @@ async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
         asker.ask(model, logprobs=True, top_logprobs=1),
         asker.ask(model, n=2, temperature=1),
         asker.ask(model, content=_COLOUR, tokens=_JSON_TOKENS, response_format=_SCHEMA),
+        asker.ask(model, logprobs=True, top_logprobs=TOP_LOGPROBS),
+        *(asker.ask_to_choose(model, choice_field) for choice_field in BARE_CHOICE_FIELDS),
         asker.ask(_NO_SUCH_MODEL),
         asker.get("../props", _ASIDE_S),
         asker.count("vllm", model),
@@ -364,6 +391,11 @@ class _Asker:
     async def ask_to_stop(self, model: str, mark: str) -> ProbeReply | None:
         """Send the plain question with the stop sequence `mark`; return None if `mark` is empty."""
         return await self.ask(model, stop=[mark]) if mark else None
+
+    async def ask_to_choose(self, model: str, choice_field: ChoiceField) -> ProbeReply:
+        """Send a question whose answer is limited to options that no free answer would be."""
+        fields: dict[str, Any] = write_choice_fields(choice_field, _UNASKED_OPTIONS)
+        return await self.ask(model, content=_ONE_WORD, tokens=THOUGHT_TOKENS, **fields)
 
     async def ask_patiently(self, model: str) -> ProbeReply:
         """Send the plain question until it succeeds, fails permanently or has failed too often."""

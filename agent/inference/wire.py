@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from agent.inference.closed_questions import read_closed_reply
 from agent.reading.thoughts import SplitAnswer, has_thought_end, split_answer
-from agent.vocabulary import ChatRequest, Failure, Reason, Response
+from agent.vocabulary import ChatRequest, ClosedQuestion, Failure, Reason, Response
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -85,6 +86,7 @@ def parse_reply(
     seconds: float = 0.0,
     thinks: bool = False,
     accepts_name: Callable[[object], bool] | None = None,
+    closed: ClosedQuestion | None = None,
 ) -> Response | Failure:
     """Parse the body of a chat completion with status 200.
 
@@ -95,6 +97,7 @@ def parse_reply(
         thinks: whether this is a reasoning model, whose prompt may begin the reasoning. A text that was cut off
             without the end of the reasoning is then treated as reasoning, even if it does not begin with a mark.
         accepts_name: checks the field `model` of the reply; if None, any name is accepted.
+        closed: the question's options, if the answer is one of them rather than free text.
     """
     reply = parse_object(body)
     if reply is None:
@@ -113,7 +116,7 @@ def parse_reply(
         # Some servers end a reply at a stop sequence within the reasoning.
         finish_reason = "length"
     usage = _read_map(reply.get("usage"))
-    return Response(
+    response = Response(
         text=_fit_to_show(text),
         reasoning=_fit_to_show(split.reasoning),
         finish_reason=finish_reason,
@@ -121,6 +124,7 @@ def parse_reply(
         completion_tokens=read_token_count(usage.get("completion_tokens")),
         seconds=seconds,
     )
+    return response if closed is None else read_closed_reply(closed, reply, response)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +237,11 @@ def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> b
         dict(sorted(request.extra_body.items())),
     ]
     part = request.shortenable
-    # Omitted if neither is set, so that keys of answers from before these settings existed stay the same.
-    if part is not None or prompt_limit is not None:
+    closed = request.closed
+    # Omitted if none is set, so that keys of answers from before these settings existed stay the same.
+    if part is not None or prompt_limit is not None or closed is not None:
         identity.append([part.message, part.start, part.end, part.keep] if part else None)
         identity.append(prompt_limit)
+    if closed is not None:
+        identity.append([closed.mode, list(closed.options)])
     return json.dumps(identity, separators=(",", ":")).encode()

@@ -10,6 +10,8 @@ from agent.store import KeptMetric, Run
 OF_MODEL = frozenset(
     {"model", "model_deployment", "num_output_tokens", "increase_max_tokens", "temperature", "stop"}
 )
+# The key of the way of asking; ignored because the recorded way of asking is always compared.
+ANSWER_MODE = "answer_mode"
 # The argument that names an entry's data; ignored because the digest of the data is always compared.
 DATA = "data"
 
@@ -25,7 +27,9 @@ class Part:
 def identify_part(run: Run) -> Part:
     """Return the part of the benchmark that a run covers, from the run's arguments and its entry's arguments."""
     entry_arguments = {
-        key: value for key, value in run.pairs if key not in OF_MODEL and key != DATA
+        key: value
+        for key, value in run.pairs
+        if key not in OF_MODEL and key not in (DATA, ANSWER_MODE)
     }
     arguments = entry_arguments | dict(run.details.arguments)
     return Part(frozenset(arguments.items()), run.details.data.digest)
@@ -52,6 +56,7 @@ def list_question_traits(run: Run) -> dict[str, Hashable]:
         "made elsewhere": None if origin is None else (origin.kind, run.suite),
         "another definition of the benchmark": run.details.benchmark_digest,
         "another kind of data": run.details.data.known,
+        "another way of asking": run.details.answer_mode,
     }
 
 

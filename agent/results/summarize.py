@@ -309,6 +309,7 @@ def _identify_whole(run: Run) -> object:
         details.language_model,
         details.sample_seed,
         details.stop,
+        details.answer_mode,
         data.known,
         data.digest if data.named else "",
         tuple(sorted(details.arguments)),

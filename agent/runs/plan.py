@@ -34,8 +34,10 @@ from agent.catalog.run_entries import (
 )
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances
+from agent.datasets.references import LETTERS
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
+from agent.inference.closed_questions import write_fields
 from agent.judging.jury_selection import (
     SeatedJudge,
     advise_judging_later,
@@ -43,7 +45,7 @@ from agent.judging.jury_selection import (
     map_jury,
     seat_judges,
 )
-from agent.metrics import Judge, MetricUse, check_available, select_measurable
+from agent.metrics import AnswerParser, Judge, MetricUse, check_available, select_measurable
 from agent.runs.definition import (
     build_parser,
     choose_lineage,
@@ -58,7 +60,14 @@ from agent.scoring.deferred import bind_encoder
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.store.run_details import KeptData, RunDetails
-from agent.vocabulary import ChatRequest, Instance, RunEntry, ScoringChoice
+from agent.vocabulary import (
+    AnswerMode,
+    ChatRequest,
+    ClosedQuestion,
+    Instance,
+    RunEntry,
+    ScoringChoice,
+)
 
 SUITE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Expanders that select instances and do not change the questions.
@@ -74,6 +83,7 @@ class RunOptions:
         deployment_map: file that maps the deployments named in entries to deployments of this site.
         ignore_data_paths: use the site's own data regardless of the files that the entries name.
         max_train_instances: maximum number of solved examples before a question.
+        answer_mode: the way of asking, for entries that set none.
         judges: file with the jury, replacing the one named by the entry, the benchmark or the site.
         no_judging: store the answers without asking the jury.
         unregistered: read the current files of protected benchmarks, not the registered version.
@@ -90,6 +100,7 @@ class RunOptions:
     deployment_map: Path | None = None
     ignore_data_paths: bool = False
     max_train_instances: int | None = None
+    answer_mode: AnswerMode | None = None
     judges: Path | None = None
     no_judging: bool = False
     unregistered: bool = False
@@ -113,6 +124,7 @@ class Plan:
         frozen_digest: digest over all files of that version; empty if unregistered data is read.
         promised_by: digest of the submission's plan that determined the sample; empty if none did.
         data_note: a warning about the data; empty if there is none.
+        answer_mode: the way of asking.
         jury: the judges that grade the answers; empty if no jury is asked now.
     """
 
@@ -141,6 +153,7 @@ class Plan:
     frozen_digest: str = ""
     promised_by: str = ""
     data_note: str = ""
+    answer_mode: AnswerMode = "generate"
 
     @property
     def available(self) -> int:
@@ -163,10 +176,13 @@ class Plan:
         column = self.benchmark.unit_column
         return column is not None and not (column == UNIT and self.instances.numbered)
 
-    def request(
-        self, instance: Instance, extra_body: Mapping[str, str | int | float | bool]
-    ) -> ChatRequest:
-        """Return the request for the question of `instance`."""
+    def request(self, instance: Instance, capabilities: Capabilities) -> ChatRequest:
+        """Return the request for the question of `instance`, as the server must be asked."""
+        extra_body: dict[str, object] = dict(capabilities.extra_body)
+        closed = None
+        if self.answer_mode != "generate":
+            closed = ClosedQuestion(self.answer_mode, tuple(LETTERS[: len(instance.references)]))
+            extra_body |= write_fields(closed, capabilities.choice_field)
         return ChatRequest(
             model=self.deployment.served_model,
             messages=instance.messages,
@@ -175,6 +191,7 @@ class Plan:
             stop=self.stop,
             extra_body=extra_body,
             shortenable=instance.shortenable,
+            closed=closed,
         )
 
     def scored_by(self) -> list[str]:
@@ -216,6 +233,7 @@ class Plan:
             prompt_limit=self.prompt_limit,
             temperature=self.temperature,
             stop=self.stop,
+            answer_mode=self.answer_mode,
             language_model=capabilities.language_model,
             capabilities=capabilities.to_json(),
             workarounds=tuple(workarounds),
@@ -325,6 +343,7 @@ def _plan_run(
         entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options)
     )
     change = read_overrides(entry)
+    _check_answer_mode(entry, benchmark, change.answer_mode)
     data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
     dataset = data.dataset
     metrics = _choose_metrics(site, entry, benchmark, servers, options)
@@ -346,7 +365,7 @@ def _plan_run(
         model=entry.model,
         deployment=deployment,
         instances=Instances(read_instances, limit, options.sample_seed),
-        rules=_build_rules(site, benchmark, dataset, metrics, options),
+        rules=_build_rules(site, benchmark, dataset, metrics, change.answer_mode, options),
         max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
@@ -366,7 +385,18 @@ def _plan_run(
         registered=data.commitment,
         frozen_digest=data.frozen_digest,
         data_note=data.note,
+        answer_mode=change.answer_mode,
     )
+
+
+def _check_answer_mode(entry: RunEntry, benchmark: Benchmark, answer_mode: AnswerMode) -> None:
+    """Refuse ways of asking that need options for a benchmark without them."""
+    if answer_mode != "generate" and benchmark.choices is None:
+        raise ConfigError(
+            f"the run entry {entry.description!r}: answer_mode={answer_mode} needs options to choose from, but the"
+            f" answers of {benchmark.id} are free text",
+            "Use answer_mode=generate for this benchmark; of your own benchmark, define `choices`.",
+        )
 
 
 def _build_rules(
@@ -374,12 +404,15 @@ def _build_rules(
     benchmark: Benchmark,
     dataset: Dataset,
     metrics: Sequence[MetricUse],
+    answer_mode: AnswerMode,
     options: RunOptions,
 ) -> Rules:
+    # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
+    is_closed = answer_mode != "generate"
     rules = Rules.of(
         metrics,
         options.scoring or benchmark.scoring,
-        build_parser(benchmark),
+        AnswerParser("option_letter") if is_closed else build_parser(benchmark),
         choose_lineage(benchmark, dataset.known),
     )
     return bind_encoder(rules, site.means)
@@ -451,10 +484,19 @@ def _list_left_out(site: Site, benchmark: Benchmark) -> tuple[str, ...]:
 
 
 def _read_expanders(entry: RunEntry, options: RunOptions) -> Mapping[str, str]:
-    """Return the entry's expanders. The number of examples defaults to the command line's."""
-    if options.max_train_instances is None:
-        return entry.expanders
-    return {"max_train_instances": str(options.max_train_instances), **entry.expanders}
+    """Return the entry's expanders. The number of examples and the way of asking default to the command line's.
+
+    The usual way of asking is left out, so that a run that names it is the same as one that does not.
+    """
+    expanders: dict[str, str] = {}
+    if options.max_train_instances is not None:
+        expanders["max_train_instances"] = str(options.max_train_instances)
+    if options.answer_mode is not None:
+        expanders["answer_mode"] = options.answer_mode
+    expanders |= entry.expanders
+    if expanders.get("answer_mode") == "generate":
+        del expanders["answer_mode"]
+    return expanders
 
 
 def check_reachable(deployment: Deployment, site: Site) -> Deployment:

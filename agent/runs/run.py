@@ -126,7 +126,12 @@ async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[Serve
 def derive_needs(plan: Plan) -> Needs:
     """Return the server features that the plan needs."""
     needs = Needs.of(ChatRequest(plan.model, (), plan.max_tokens, plan.temperature, plan.stop))
-    return replace(needs, count=plan.benchmark.shorten is not None or plan.prompt_limit is not None)
+    return replace(
+        needs,
+        count=plan.benchmark.shorten is not None or plan.prompt_limit is not None,
+        choice=plan.answer_mode == "constrained",
+        option_logprobs=plan.answer_mode == "logprob",
+    )
 
 
 def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
@@ -222,9 +227,7 @@ def derive_request_keys(
 ) -> Iterator[tuple[Instance, bytes]]:
     """Yield the plan's instances, each with the key of its request."""
     for instance in plan.instances:
-        identity = request_identity(
-            plan.request(instance, capabilities.extra_body), plan.prompt_limit
-        )
+        identity = request_identity(plan.request(instance, capabilities), plan.prompt_limit)
         yield instance, store.identities.request_key(plan.deployment.name, identity)
 
 
@@ -369,7 +372,7 @@ async def _ask(
         for key, stored in zip(unanswered, first_instances, strict=True):
             assert stored.instance is not None
             in_flight[key] = stored.instance
-            yield key, plan.request(stored.instance, capabilities.extra_body)
+            yield key, plan.request(stored.instance, capabilities)
 
     def keep(key: bytes, result: Response | Failure) -> None:
         first, *repeats = unanswered[key]  # instances with equal prompts share one question

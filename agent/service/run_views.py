@@ -183,6 +183,7 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
             f"{sampled} of {data.instances} in the data, sampled with seed {details.sample_seed}",
         )
     yield "Unit", details.unit + (", as named in the data" if details.unit_named else "")
+    yield "Way of asking", details.answer_mode
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:

@@ -1,8 +1,17 @@
 """Encode instances and responses as bytes for sealing: compact JSON arrays whose shape depends on the version."""
 
 import json
+from dataclasses import replace
 
-from agent.vocabulary import Identifier, Instance, Message, Reference, Response, Shortenable
+from agent.vocabulary import (
+    Identifier,
+    Instance,
+    Message,
+    OptionLikelihood,
+    Reference,
+    Response,
+    Shortenable,
+)
 
 
 def encode_instance(instance: Instance) -> bytes:
@@ -53,22 +62,29 @@ def decode_instance(data: bytes) -> Instance:
 
 def encode_response(response: Response) -> bytes:
     """Return the response as bytes."""
-    return json.dumps(
-        [
-            1,
-            response.text,
-            response.reasoning,
-            response.finish_reason,
-            response.prompt_tokens,
-            response.completion_tokens,
-            response.seconds,
-            response.shortened,
-            response.attempts,
-        ],
-        separators=(",", ":"),
-    ).encode()
+    content: list[object] = [
+        1,
+        response.text,
+        response.reasoning,
+        response.finish_reason,
+        response.prompt_tokens,
+        response.completion_tokens,
+        response.seconds,
+        response.shortened,
+        response.attempts,
+    ]
+    # Responses without likelihoods are written in the older format, which earlier versions can read.
+    if response.likelihoods:
+        content[0] = 2
+        content.append([[each.option, each.logprob] for each in response.likelihoods])
+    return json.dumps(content, separators=(",", ":")).encode()
 
 
 def decode_response(data: bytes) -> Response:
     """Decode a response encoded by `encode_response`."""
-    return Response(*json.loads(data)[1:])
+    version, *fields = json.loads(data)
+    if version == 1:
+        return Response(*fields)
+    *fields, stored_likelihoods = fields
+    likelihoods = tuple(OptionLikelihood(*each) for each in stored_likelihoods)
+    return replace(Response(*fields), likelihoods=likelihoods)

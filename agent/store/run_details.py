@@ -11,7 +11,15 @@ from typing import Any
 
 from agent.errors import StoreError
 from agent.store.records import DAMAGED_ADVICE, LEFT_OUT_IF_NONE, StoredRecord
-from agent.vocabulary import USUAL_SCALE, AnswerParser, Judge, Scale, Scoring, ScoringChoice
+from agent.vocabulary import (
+    USUAL_SCALE,
+    AnswerMode,
+    AnswerParser,
+    Judge,
+    Scale,
+    Scoring,
+    ScoringChoice,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +160,7 @@ class RunDetails(StoredRecord):
             early runs.
         temperature: sampling temperature; None if an imported run does not state it.
         stop: stop sequences.
+        answer_mode: the way of asking. Lacking in early runs, which all have "generate".
         language_model: False for reference baselines.
         capabilities: the results of the capability probe, unparsed, because their keys depend on the probe's version;
             `agent.inference.capabilities.Capabilities` reads them.
@@ -184,6 +193,7 @@ class RunDetails(StoredRecord):
     prompt_limit: int | None = None
     temperature: float | None = None
     stop: tuple[str, ...] = ()
+    answer_mode: AnswerMode = "generate"
     language_model: bool = True
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     workarounds: tuple[str, ...] = ()

@@ -129,13 +129,14 @@ class FaultServer:
         fault: what goes wrong, by request.
         latency_s: seconds before each reply.
         ignores: fields that are silently ignored (max_tokens, max_completion_tokens, stop, n, seed, logprobs,
-            response_format, temperature, model, usage).
+            top_logprobs, response_format, structured_outputs, guided_choice, grammar, temperature, model, usage).
         refuses: fields that are refused with 400.
         token: bearer token that must be shown.
         replies_as: the `model` of its replies; None repeats the one that was asked for.
         owned_by: what the list of models says.
         tls: serve https with this context.
         host: loopback address to listen on.
+        likeliest: the likeliest first tokens of the answer to a prompt, with the logarithms of their probabilities.
     """
 
     def __init__(
@@ -154,6 +155,7 @@ class FaultServer:
         tls: ssl.SSLContext | None = None,
         host: str = "127.0.0.1",
         extra_model_keys: Mapping[str, object] | None = None,
+        likeliest: Callable[[str], Mapping[str, float]] | None = None,
     ) -> None:
         self.models = tuple(models)
         self.answer = answer
@@ -168,6 +170,7 @@ class FaultServer:
         self.tls = tls
         self.host = host
         self.extra_model_keys = dict(extra_model_keys or {})
+        self.likeliest = likeliest
         self.asked: list[Asked] = []
         self.seen_paths: list[str] = []
         self.connections = 0
@@ -375,8 +378,16 @@ class FaultServer:
 
     def _choice(self, heard: Mapping[str, Any], index: int) -> dict[str, Any]:
         prompt = json.dumps(heard["messages"])
-        if "response_format" in heard:
-            words = ['{"colour":', '"blue"}']
+        options = read_options(heard)
+        if options:
+            option = (
+                self.answer
+                if self.answer in options
+                else options[zlib.crc32(prompt.encode()) % len(options)]
+            )
+            words = [option]
+        elif "response_format" in heard:
+            words = fill_schema(heard["response_format"]["json_schema"]["schema"], self.answer)
         elif self.answer is not None:
             words = self.answer.split(" ")
         else:
@@ -399,5 +410,37 @@ class FaultServer:
             "finish_reason": finish,
         }
         if heard.get("logprobs"):
-            choice["logprobs"] = {"content": [{"token": word, "logprob": -1.0} for word in words]}
+            first = self._first_logprobs(prompt, words, heard.get("top_logprobs", 0))
+            rest = [{"token": word, "logprob": -1.0, "top_logprobs": []} for word in words[1:]]
+            choice["logprobs"] = {"content": [first, *rest]}
         return choice
+
+    def _first_logprobs(self, prompt: str, words: Sequence[str], number: int) -> dict[str, Any]:
+        likeliest = {words[0]: -1.0, "The": -2.5, "I": -3.5}
+        if self.likeliest is not None:
+            likeliest = dict(self.likeliest(prompt))
+        ordered = sorted(likeliest.items(), key=lambda item: -item[1])
+        listed = [{"token": token, "logprob": logprob} for token, logprob in ordered]
+        return {**listed[0], "top_logprobs": listed[:number]}
+
+
+def read_options(heard: Mapping[str, Any]) -> list[str]:
+    """Return the options of vLLM's newer and older field and of llama.cpp's grammar; empty without such a field."""
+    if "structured_outputs" in heard:
+        return list(heard["structured_outputs"]["choice"])
+    if "guided_choice" in heard:
+        return list(heard["guided_choice"])
+    if "grammar" in heard:
+        _, _, alternatives = heard["grammar"].partition("root ::= ")
+        return [json.loads(literal) for literal in alternatives.split(" | ")]
+    return []
+
+
+def fill_schema(schema: Mapping[str, Any], answer: str | None) -> list[str]:
+    """Return the words of an object that follows a schema of one key with listed values; of no other schema."""
+    properties = schema.get("properties", {})
+    if properties.keys() != {"answer"}:
+        return ['{"colour":', '"blue"}']
+    values = properties["answer"]["enum"]
+    value = answer if answer in values else values[0]
+    return ['{"answer":', f'"{value}"}}']

@@ -53,6 +53,7 @@ def test_an_honest_server_is_found_to_honour_all():
         ("seed", "seed"),
         ("logprobs", "logprobs"),
         ("response_format", "json_schema"),
+        ("top_logprobs", "top_logprobs"),
         ("max_tokens", "max_tokens"),
         ("max_completion_tokens", "max_completion_tokens"),
         ("temperature", "temperature_zero"),
@@ -80,6 +81,26 @@ def test_a_field_that_is_refused_is_found(field, feature):
         assert probe_server(server).features[feature].state == "refused"
 
 
+@pytest.mark.parametrize(
+    ("ignored", "field"),
+    [
+        (set(), "structured_outputs"),
+        ({"structured_outputs"}, "guided_choice"),
+        ({"structured_outputs", "guided_choice"}, "grammar"),
+        ({"structured_outputs", "guided_choice", "grammar"}, "response_format"),
+        ({"structured_outputs", "guided_choice", "grammar", "response_format"}, None),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("way", ["ignores", "refuses"])
+def test_the_field_that_limits_an_answer_to_options_is_found(ignored, field, way):
+    with FaultServer(**{way: ignored}) as server:
+        found = probe_server(server)
+    assert found.choice_field == field
+    assert found.state("choice") == ("honoured" if field else "ignored")
+    assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
+
+
 def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
     with FaultServer(refuses={"max_tokens"}) as server:
         found = probe_server(server)
@@ -97,12 +118,12 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
     )
 
 
-def test_probing_asks_a_dozen_questions_in_two_rounds():
+def test_probing_asks_sixteen_questions_in_two_rounds():
     """So one that answers in 50 ms is probed in about 0.15 s; how long it takes here depends on the machine."""
     with FaultServer(latency_s=0.5) as server:
         probe_server(server)
-        assert len(server.asked) == 12
-        assert len(server.seen_paths) <= 16  # the list of models, and who counts tokens
+        assert len(server.asked) == 16
+        assert len(server.seen_paths) <= 20  # the list of models, and who counts tokens
         assert server.peak_in_flight >= 10  # a round is asked at once
 
 
