@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     "--max-train-instances", type=click.IntRange(0), help="Maximum solved examples per prompt."
 )
 @click.option(
+    "--answer-mode",
+    type=click.Choice(["generate", "constrained", "logprob"]),
+    help="Way of asking, for entries without answer_mode=...: generate: freely, as MedHELM; constrained: the server "
+    "limits the answer to the options; logprob: the likeliest option is the answer.",
+)
+@click.option(
     "--server",
     help="URL of the server to ask (ending in /v1), instead of those in model_deployments.yaml.",
 )
