@@ -1,4 +1,4 @@
-"""The command `agreement`: agreement among judges, and factors besides the answer that their grades depend on."""
+"""The command `agreement`: how far judges agree, and what their grades depend on besides the answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -55,8 +55,8 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
 
     For each benchmark and criterion, and for the mean of all criteria: Krippendorff's alpha and the intraclass
     correlations of one judge and of the mean of all judges, with 95 % intervals. Then how grades depend on the length
-    of the answer, on the judge, and on the families of judge and model. Agreement among judges does not imply
-    agreement with people: see `calibrate`.
+    of the answer, on the judge, and on the families of the judge and of the answering model. Agreement among judges
+    does not imply agreement with people: see `calibrate`.
     """
     from agent.results.judge_agreement import measure_agreement
 
@@ -191,7 +191,7 @@ def _show_agreements(
     head = {"benchmark": "Benchmark", **jury_column, "criterion": "Criterion"}
     columns = head | {"answers": "n", "units": "Units"} | ALPHAS
     show_rows(rows, columns, "table", title=f"Suite {suite}: agreement among judges")
-    click.echo("Alpha is over answers graded by at least two judges.")
+    click.echo("Alpha is computed over answers graded by at least two judges.")
     click.echo("In brackets: 95 % intervals from resampled units (none for fewer than 10 units).")
     complete = [row for row in rows if row["complete"]]
     if not complete:
@@ -201,7 +201,7 @@ def _show_agreements(
     head |= {"complete": "n", "complete_units": "Units"}
     show_rows(complete, head | ONE | method_column, "table", title="One judge")
     show_rows(complete, head | MEAN | method_column, "table", title="The mean of all judges")
-    click.echo("ICC is over answers graded by every judge.")
+    click.echo("ICC is computed over answers graded by every judge.")
     click.echo("ICC(2): absolute agreement; ICC(3): judges may differ in severity. Limits:")
     for method in methods:
         click.echo(f"  {LIMITS[method]}")

@@ -55,7 +55,7 @@ def approve(
     At the site:             --out REQUEST
     The steward, elsewhere:  intramural-steward approve REQUEST --key KEY --out SIGNED
     Back at the site:        --signed SIGNED   (or --rejected FILE)
-    --signed repeats every check. Only then can the submission be sent.
+    --signed repeats every check; the submission can be sent only if all of them pass.
 
     With --key the steward signs on this machine, after reading the page of each draft. The key is refused if the
     account that runs the site can read it: that account could then approve alone. `one_account_approval: true` in

@@ -80,13 +80,13 @@ def audit(context: click.Context, form: str) -> None:
     multiple=True,
     metavar="NUMBER:LINK",
     callback=_parse_heads,
-    help="A head of the log that was stored elsewhere; may be repeated.",
+    help="A head of the log, copied from where it was kept outside the site; may be repeated.",
 )
 @click.option(
     "--heads",
     "heads_path",
     type=FILE,
-    help="A file of such heads, one line of canonical JSON per head.",
+    help="A file of heads kept outside the site, one line of canonical JSON per head.",
 )
 @format_option()
 @click.pass_obj
@@ -124,8 +124,9 @@ def verify(
 def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> None:
     """Score a random sample of a submission's answers again.
 
-    Opens leaves of its commitment, scores the stored answers behind them, and reports the upper limit of the number of
-    wrong leaves with 95 % confidence. The exit code is 1 unless all match.
+    A submission commits to its scores by the root of a hash tree with one leaf per score. The command draws leaves,
+    scores the stored answers behind them, and reports how many leaves of the whole tree are wrong at most, with 95 %
+    confidence. The exit code is 1 unless all drawn leaves match.
     """
     import secrets
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.catalog.new_benchmark import KINDS
+from agent.cli.answers_template import write_answers_template
 from agent.cli.jury_terms import (
     build_jury_terms,
     describe_jury,
@@ -46,6 +47,9 @@ LIST_COLUMNS = {
 @click.group()
 def benchmarks() -> None:
     """List, show, create and check benchmarks."""
+
+
+benchmarks.add_command(write_answers_template)
 
 
 @benchmarks.command("list")
@@ -109,7 +113,7 @@ def _build_row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
 @format_option()
 @click.pass_obj
 def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
-    """Show everything about one benchmark."""
+    """Show a benchmark's definition, its data files and their known versions."""
     from agent.catalog.run_entries import find_named_benchmark
 
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
@@ -373,8 +377,8 @@ def _describe_origin(benchmark: "Benchmark", known: str) -> str:
     if benchmark.dataset_file is not None:
         return f"from {benchmark.dataset_file.name}"
     words = {
-        "official": "the known version",
-        "unknown": "an unknown version",
+        "official": "from the known version of the data",
+        "unknown": "from an unknown version of the data",
         "sample": "from the sample",
     }
     return words.get(known, "from the invented sample")
@@ -397,7 +401,7 @@ def _describe_balance(benchmark: "Benchmark", contents: "DatasetContents") -> st
     return (
         f"{len(contents.gold)} different texts"
         if contents.gold
-        else "too many different texts to count, or none"
+        else "none, or too many different texts to count"
     )
 
 

@@ -36,7 +36,7 @@ BESIDE = {
 
 @click.group()
 def calibrate() -> None:
-    """Compare a jury with clinicians: sample, ratings, agreement."""
+    """Compare a jury with clinicians who grade a sample of the same answers."""
 
 
 @calibrate.command()
@@ -58,9 +58,7 @@ def calibrate() -> None:
     help="Number of clinicians; each of them grades every answer.",
 )
 @click.option("--seed", type=click.IntRange(0), help="Seed that chooses the answers.")
-@click.option(
-    "--with-reference", is_flag=True, help="Also show the right answer, as judges may see it."
-)
+@click.option("--with-reference", is_flag=True, help="Also show clinicians the right answer.")
 @click.option(
     "--reveal",
     is_flag=True,
@@ -110,7 +108,7 @@ def new(
         > 0,
         f"{_counted(made.withheld, 'text')} could not be redacted safely and are not shown": made.withheld
         > 0,
-        f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell holds (32,767 characters): "
+        f"{_counted(made.too_long, 'item')} with a text longer than a spreadsheet's cell can hold (32,767 characters): "
         "spreadsheets cut or split it; open the file with another program": made.too_long > 0,
         "agreement among clinicians cannot be measured with one clinician": raters == 1,
     }
@@ -126,7 +124,9 @@ def new(
 @click.argument("name")
 @click.argument("file", type=EXISTING_FILE)
 @click.option(
-    "--rater", required=True, help="Clinician's name; sealed in the store, shown as R1, R2, ..."
+    "--rater",
+    required=True,
+    help="Clinician's name; encrypted in the store, and shown as R1, R2, ...",
 )
 @click.option("--replace", is_flag=True, help="Replace the clinician's earlier grades.")
 @click.option(
@@ -142,7 +142,7 @@ def import_ratings(
 
     FILE may be partly filled in: blank cells are missing grades. If a cell is invalid, it is named and nothing is
     imported. Only the grades are read. A file with exactly the same grades as another clinician's is refused, because
-    one sheet would count as two people's.
+    the grades of one person would then count twice.
     """
     from agent.calibration.sheet import read_sheet
     from agent.metrics import Scale
@@ -190,7 +190,7 @@ def import_ratings(
     type=click.FloatRange(0, 2, min_open=True, max_open=True),
     default=0.2,
     show_default=True,
-    help="Width of an interval, for which the report estimates the required patients or documents.",
+    help="Width of the ICC(2,1) interval for which the report estimates how many patients or documents are needed.",
 )
 @format_option("csv")
 @click.pass_obj
@@ -243,14 +243,15 @@ def _show(title: str, rows: Sequence[Mapping[str, Any]], units: int) -> None:
         "Each value is a mean over pairs with a clinician. n: answers that both members of a pair graded.\n"
         f"In brackets: 95 % intervals, resampled over {_counted(units, 'patient or document')} (none below 10).\n"
         "They apply to these clinicians and judges only: similar ones may agree less.\n"
-        "ICC(2,1) is absolute agreement. The ICC of z scores ignores scales; metrics have only this one."
+        "ICC(2,1) is absolute agreement. The ICC of z scores ignores differences\n"
+        "of scale; metrics have only this ICC."
     )
     beside = [row for row in rows if row["words"]]
     if beside:
         show_rows(beside, BESIDE, "table", title="Compared with the agreement among clinicians")
         click.echo(
             "Difference: the ICC(3,1) of z scores with the two clinicians of a pair, minus the ICC(3,1)\n"
-            "between these two, on answers that all three graded.\n"
+            "between those two clinicians, on answers that all three graded.\n"
             "In words: based on each interval alone; one in twenty may be wrong by chance."
         )
 
@@ -269,8 +270,8 @@ def _asks_for_more(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) ->
 def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
     """Delete a sample and its grades, or one clinician's grades.
 
-    Files outside the store are not deleted; those of a deleted sample can no longer be imported. The deletion is
-    recorded in the audit log.
+    Files outside the store are not deleted; but the sheets of a deleted sample can no longer be imported. The
+    deletion is recorded in the audit log.
     """
     from agent.calibration.make_calibration import delete_calibration, delete_rater
 
@@ -402,8 +403,8 @@ def _notes(
     }
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out, because their run has a different answer now": table.changed,
-        f"{table.purged} of {items} answers were purged: only their questions show that they are the graded "
-        "ones": table.purged,
+        f"{table.purged} of {items} answers were purged: only their questions can confirm that they are "
+        "the graded ones": table.purged,
         "the jury has graded none of these answers": not table.list_columns("jury"),
         "several juries graded these answers; each is compared with the clinicians separately": len(
             table.list_columns("jury")
@@ -411,10 +412,10 @@ def _notes(
         > 1,
         "agreement among clinicians cannot be measured with one clinician": clinicians == 1,
         _more_raters(clinicians, sheets): clinicians > sheets,
-        f"left out, with fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
+        f"left out, because they have fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
             left_out
         ),
-        f"one grade for every answer, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
+        f"one grade for all answers, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
             alike
         ),
         f"fewer than {FEW_UNITS} patients or documents: intervals are wide and rough": any(

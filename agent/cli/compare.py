@@ -64,7 +64,7 @@ def compare(
     """Compare two models on the instances that both answered.
 
     For every benchmark: the difference of the means with its 95 % interval, p without and with Holm's correction
-    for all benchmarks shown, and the minimum detectable difference (MDD). Models are named as in
+    for the number of benchmarks shown, and the minimum detectable difference (MDD). Models are named as in
     `intramural summarize`, or by their deployment.
     """
     from agent.results.compare_models import compare_models
@@ -252,13 +252,14 @@ def _show_table(
     ]
     if provisional:
         click.echo(
-            f"Main metric not judged or measured yet, so another metric is shown: {', '.join(provisional)}"
+            f"The main metric has not been judged or measured yet, so another metric is shown: {', '.join(provisional)}"
         )
 
 
 def _explain_columns(is_several: bool) -> None:
     click.echo(
-        "Over the instances for which both have a score. Low and High are the limits of the 95 % interval of A - B."
+        "Figures are over the instances for which both models have a score. Low and High are the limits of the 95 % "
+        "interval of A - B."
     )
     among = " among the benchmarks shown" if is_several else ""
     click.echo(
@@ -267,8 +268,8 @@ def _explain_columns(is_several: bool) -> None:
     )
     if is_several:
         click.echo(
-            "Holm p: corrected for all benchmarks shown. In words: a difference if Holm p is at most 0.05 and the "
-            "interval agrees."
+            "Holm p: corrected for all benchmarks shown. In words: a difference is stated if Holm p is at most 0.05 "
+            "and the interval excludes 0."
         )
 
 
@@ -343,7 +344,7 @@ def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
         )
     if paired.passed_over:
         remarks.append(
-            f"only the last run of each model counts; {paired.passed_over} earlier left out"
+            f"only the last run of each model counts; earlier runs left out: {paired.passed_over}"
         )
     return remarks
 

@@ -268,7 +268,7 @@ def _describe_candidate(candidate: "DatasetCandidate") -> list[str]:
             f"since the previous version: {difference.added:,} added, {difference.removed:,} removed, "
             f"{difference.changed:,} changed"
         )
-    lines.append(f"never seen before: {candidate.never_seen:,}")
+    lines.append(f"units never seen before: {candidate.never_seen:,}")
     if candidate.merged:
         lines.append(
             f"units merged because they share identifiers or records: {candidate.merged:,}"
@@ -314,7 +314,7 @@ def _report(benchmark: "Benchmark", added: "AddedData") -> None:
         click.echo(f"  correct options: {counts}")
     if added.left_out:
         click.echo(
-            f"  left out, because this benchmark does not read it: {format_count(added.left_out, 'file')}"
+            f"  not copied, because this benchmark does not read them: {format_count(added.left_out, 'file')}"
         )
     for problem in contents.problems:
         if benchmark.access == "private" and "published digest" in problem:

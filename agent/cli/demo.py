@@ -270,7 +270,7 @@ def run_benchmarks(demo_folder: Demo) -> None:
 
 
 def write_deployments(demo_folder: Demo, url: str) -> None:
-    """Write the baselines as the site's deployments. Answers are stored by these names, whatever the port."""
+    """Write the baselines as the site's deployments. Answers are stored under the names, without the port."""
     lines = ["model_deployments:"]
     for name in MODELS:
         lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]

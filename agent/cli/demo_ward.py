@@ -13,7 +13,7 @@ WARDS: Final = {"surgery": 80, "medicine": 70, "geriatrics": 24, "icu": 6}
 """Patients per ward. The last ward is too small to be reported, so a second one must be withheld as well."""
 
 SUBGROUPS: Final = f"{BENCHMARK}:ward={','.join(WARDS)}"
-"""The value of `--subgroup` of `intramural benchmarks scorecard` that reports the wards."""
+"""The value of the option `--subgroup` with which `intramural benchmarks scorecard` adds cells for the wards."""
 
 _DEFINITION: Final = """\
 # Invented patients: a hospital's own benchmark, as `intramural benchmarks new` makes one.

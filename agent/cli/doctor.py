@@ -34,7 +34,9 @@ from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
 Verdict = Literal["ok", "warning", "failed"]
 
 PATIENCE_S = 60.0  # shorter than the limit of runs, because a person is waiting
-MIN_SEATS = 2  # minimum seats of a jury; a single judge cannot disagree
+MIN_SEATS = (
+    2  # minimum seats of a jury, since a single judge's grades cannot be compared with another's
+)
 ANSWER_TOKENS = 1024  # enough for a model that reasons before it answers
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
@@ -131,7 +133,7 @@ def _check_store(site: Site) -> Check:
     return Check(
         "store",
         "ok",
-        f"opens under the data key; {suites} suites, {entries} audit entries, none changed",
+        f"can be decrypted with the data key; {suites} suites, {entries} audit entries, none changed",
     )
 
 
@@ -147,18 +149,21 @@ def _check_benchmarks(site: Site) -> Iterator[Check]:
 
 
 def _check_dataset(subject: str, site: Site, benchmark: Benchmark) -> Check:
-    """Report the same state as `datasets list`; read data that was never read before, to find its faults."""
+    """Report the same state as `datasets list`; if the data was never read before, read it and report its problems."""
     state = check_data(benchmark, site.data)
     if state.state == "sample only":
         return Check(subject, "ok", f"sample only: {state.detail}")
     if state.state != "ready":
         return Check(
-            subject, "warning", f"data {state.state}: {state.detail}", "Correct it before running."
+            subject,
+            "warning",
+            f"data {state.state}: {state.detail}",
+            "Correct the data before running the benchmark.",
         )
     if state.instances is not None:
         return Check(subject, "ok", f"{state.detail}, {state.instances} instances")
     data = read_data(benchmark, site.data)
-    finding = f"{state.detail}; {data.instances} instances read now, no fault found"
+    finding = f"{state.detail}; {data.instances} instances read now, no problem found"
     if benchmark.dataset_file or not data.problems:
         return Check(subject, "ok", finding)
     return Check(
@@ -198,7 +203,7 @@ def _check_bertscore(site: Site) -> Check:
         return Check(
             "BERTScore",
             "failed",
-            "a text is not similar to itself",
+            "the encoder does not find a text similar to itself",
             "Copy the encoder's folder again.",
             2,
         )
@@ -226,7 +231,7 @@ def _check_approval(site: Site) -> Check:
             "approval",
             "warning",
             "one account may approve its own submissions (one_account_approval in site.yaml)",
-            "Remove that setting except in trials: the steward should approve elsewhere, with `intramural-steward`.",
+            "Remove that setting except in trials. The steward should approve on another computer.",
         )
     return Check(
         "approval",
@@ -319,7 +324,11 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
         yield Check(subject, "failed", finding, error.advice, error.exit_code)
         return
     if deployment.unused_keys:
-        yield Check(subject, "ok", f"unused keys of HELM: {', '.join(deployment.unused_keys)}")
+        yield Check(
+            subject,
+            "ok",
+            f"keys for HELM that are not used here: {', '.join(deployment.unused_keys)}",
+        )
     kind = (
         capabilities.server
         if capabilities.language_model
@@ -347,7 +356,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
 
 
 def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:
-    """Return the deployment resolved as a model's, or as that of an external judge."""
+    """Check that the deployment may be asked, as a model or as an external judge, and return it with its token."""
     if urlsplit(deployment.base_url).hostname not in site.settings.outside_judge_hosts:
         return check_reachable(deployment, site)
     (seat,) = seat_judges(
@@ -383,7 +392,7 @@ def _check_jury(site: Site) -> Check:
             "jury",
             "warning",
             f"{finding}; {told}",
-            "For its runs, name a jury without it with --judges.",
+            "For that model's runs, name a jury without the model with --judges.",
         )
     return Check("jury", "ok", finding)
 
@@ -444,7 +453,7 @@ def _shorten_limits(site: Site) -> HttpLimits:
 
 
 def _check_answer(site: Site, deployment: Deployment, capabilities: Capabilities) -> Check:
-    """Ask one harmless question in the same way as a run."""
+    """Ask one harmless question, as a run would."""
     results: list[Response | Failure] = []
     request = ChatRequest(
         deployment.served_model,

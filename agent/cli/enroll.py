@@ -51,7 +51,7 @@ def enroll(
 ) -> None:
     """Request enrolment with an aggregator.
 
-    Requires an invite from the aggregator. A person there compares the fingerprints of the keys.
+    Requires an invite from the aggregator. A person of the central team compares the fingerprints of the keys.
 
     \b
     With the steward's key here:     --invite INVITE --steward-key KEY
@@ -220,7 +220,7 @@ def steward_key(out: Path) -> None:
 
 @contextmanager
 def _advise_trying_again(command: str) -> Iterator[None]:
-    """Replace the advice of network errors by the command to try again, as no submission was being sent."""
+    """Replace the advice in network errors, which is about submissions, with the command to try again."""
     try:
         yield
     except DeliveryError as error:

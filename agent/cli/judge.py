@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option("-b", "--benchmarks", multiple=True, help="Judge only runs of these benchmarks.")
 @max_in_flight_option
 @click.option(
-    "--replace", is_flag=True, help="Replace the judgements of a jury other than that of --judges."
+    "--replace", is_flag=True, help="With --judges: replace stored judgements by a different jury."
 )
 @dry_run_option("Show the expected cost and time of each judge; send no text from any instance.")
 @quiet_option
@@ -109,7 +109,7 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
                 click.echo(f"  {printable(line)}")
     total_lines = judging.describe_total()
     if total_lines:
-        click.echo("all runs judged now:")
+        click.echo("all runs judged by this command:")
         for line in total_lines:
             click.echo(f"  {line}")
 

@@ -61,7 +61,9 @@ def describe_unjudged(
             f"directory and run {command}, or name a file with --judges"
         )
     if with_jury and no_judging:
-        lines.append(f"answers of {', '.join(with_jury)} wait for their jury: {command} asks it")
+        lines.append(
+            f"answers of {', '.join(with_jury)} wait for their jury: run {command} to ask it"
+        )
     return lines
 
 

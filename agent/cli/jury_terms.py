@@ -1,4 +1,4 @@
-"""The terms of a benchmark's jury and an example of its prompt, for the benchmark's author."""
+"""How a benchmark's jury grades (scale, questions, judges), with an example prompt, for the benchmark's author."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 ANSWER = "(the model's answer)"
 MARKER = "NEWMARKEACHTIME"
-"""Placeholder for the marks around texts, which are random in each request to a judge."""
+"""Stands for the delimiters around texts, which are random in each real request to a judge."""
 
 
 def find_jury_metric(benchmark: "Benchmark") -> "MetricUse | None":
@@ -20,7 +20,7 @@ def find_jury_metric(benchmark: "Benchmark") -> "MetricUse | None":
 
 
 def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
-    """Return the terms of a jury: scale, judges, and criterion -> question ("" if the benchmark's prompt asks it)."""
+    """Return a jury's scale, its judges, and criterion -> question ("" if the benchmark's own prompt asks it)."""
     judges = []
     for judge in use.judges:
         judges.append(
@@ -41,7 +41,7 @@ def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
 
 
 def describe_jury(use: "MetricUse") -> list[str]:
-    """Return lines that describe the terms of a jury."""
+    """Return lines that describe how a jury grades."""
     from agent.jury.seats import name_seats
 
     lines = [f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}"]
@@ -54,7 +54,7 @@ def describe_jury(use: "MetricUse") -> list[str]:
     lines.append(f"  valid verdicts needed: more than half of the seats{quorum}")
     judges = ", ".join(name_seats(use.judges))
     lines.append(
-        f"  judges: {judges or 'those of --judges, of the run entry, or of judges.yaml in the site'}"
+        f"  judges: {judges or 'named by --judges, by the run entry, or by judges.yaml in the site'}"
     )
     return lines
 

@@ -161,7 +161,7 @@ def _report(tally: "RowTally") -> None:
         has = "has" if tally.unchecked_rows == 1 else "have"
         click.echo(
             f"{format_count(tally.unchecked_rows, 'row')} {has} other fields, written unchanged and not checked "
-            "(--others redact or drop)",
+            "(see --others redact and --others drop)",
             err=True,
         )
     if tally.rows_with_spans:

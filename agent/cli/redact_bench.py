@@ -63,7 +63,7 @@ def bench(
 
     With --engine, a model of yours is measured as well, with the same rules: once in place of the package's own model
     and once in addition to it. With a --policy whose models do not include `shipped`, those models are measured; with
-    --admit, they may be used from then on unless they find fewer identifiers.
+    --admit, they may be used from then on unless they find fewer identifiers than the package's own model.
     """
     from agent.cli.redact_tables import COLUMNS, bench_rows
     from agent.redaction.measuring.bench import measure_texts, read_gold, run_bench
@@ -111,7 +111,7 @@ def bench(
 def _select_models(
     rules: "RedactionPolicy", engine: str | None, labels: tuple[str, ...]
 ) -> dict[str, tuple[Any, ...]]:
-    """Return the models to measure, in the form of a policy, by the name of their row."""
+    """Return the models to measure, as a policy's `models` names them, by the name of their row in the table."""
     if engine is not None:
         kind, _, path = engine.partition(":")
         meanings: dict[str, str | None] = {}

@@ -58,8 +58,9 @@ def helm(
 
     Prompts, inputs, references, explanations and errors become "[redacted]", as with MedHELM's scripts. Texts written
     by models and judges are redacted under the policy. Ids become keyed hashes, the same in all files. Only files and
-    fields that HELM is known to write are copied, without raw data sets, caches, logs, lists of tokens, times and extra
-    data. redaction.json lists every file with its digest. HELM's other folders, such as prod_env, are ignored.
+    fields that HELM is known to write are copied. Raw data sets, caches, logs, token lists, times and HELM's
+    extra data are left out. redaction.json lists every file with its digest. HELM's other folders, such as prod_env,
+    are ignored.
     """
     chosen_options = _RedactionOptions(policy, language, level)
     if check:
@@ -150,7 +151,7 @@ class _RedactionOptions:
         """Open the redactors of texts and of names.
 
         Args:
-            shipped_policy: a policy shipped with the program, used in place of the options' or the site's.
+            shipped_policy: a policy shipped with the program; overrides the one chosen by the options or the site.
 
         Raises:
             RedactionError: the policy writes surrogates, which a check cannot distinguish from identifiers.
@@ -198,7 +199,7 @@ class _RedactionOptions:
         return name if f"{policy.name} {policy.version}" == claimed else None
 
     def key(self) -> bytes:
-        """Return the key for hashed ids and labels: derived from a named site's key, or else random and not stored."""
+        """Return the key for hashing ids and labels: derived from the site's key, or random if there is no site."""
         key = self._choice().key
         return (
             secrets.token_bytes(32)

@@ -82,7 +82,7 @@ def new(site: Site, name: str, suite: str, records: int, seed: int | None) -> No
 def mark(site: Site, name: str, again: int | None) -> None:
     """Ask which detections in the original texts are wrong or missing.
 
-    For a person who may see patients' texts: each text shown is recorded in the audit log. Detections are shown in
+    Only for a person who may see patients' texts; each text shown is recorded in the audit log. Detections are shown in
     brackets with their number and kind. You can stop at any time (q) and run the command again to resume.
     """
     from agent.review.sample import require_review

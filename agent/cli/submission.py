@@ -1,4 +1,4 @@
-"""The command group `submission`, with which figures leave the site, and its `prepare|show|discard|status`.
+"""The command group `submission`, with which figures leave the site: `prepare|show|discard|status`.
 
 The site's operator prepares and sends. In between the steward, a different person with a different key, approves.
 """

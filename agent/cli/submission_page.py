@@ -56,7 +56,7 @@ def print_page(page: "Page") -> None:
         click.echo(sentence)
     if page.capacity is not None:
         click.echo(
-            f"Besides the figures, {page.capacity.determined_bits:.0f} bits leave that the gate computes: the "
+            f"Besides the figures, {page.capacity.determined_bits:.0f} bits computed by the gate leave: the "
             "fingerprint of the scores, and the length and head of the ledger. The signatures could carry "
             f"{page.capacity.signature_bits:.0f} bits if someone replaced the programs that sign."
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent.results.summarize import RunSummary
 
 MAX_CRITERIA = 4  # maximum number of criteria with separate columns
-WITHOUT = "by the other judges only, over n answers; they may be more lenient or stricter with every model"
+WITHOUT = "by the other judges only, over n answers; those judges may be more lenient or stricter with every model"
 SEATS = {
     "benchmark": "Benchmark",
     "model": "Model",

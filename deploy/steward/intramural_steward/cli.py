@@ -107,7 +107,7 @@ def _root_option(command: _Command) -> _Command:
         "roots",
         multiple=True,
         metavar="KEYID",
-        help="Fingerprint of a root key that must have signed the registry, with or without spaces. The list keeps it.",
+        help="Fingerprint of a root key that must have signed the registry, with or without spaces; kept in the list.",
     )(command)
 
 
@@ -504,7 +504,7 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted; nothing was released that is not on your list", err=True)
+        click.echo("interrupted; every signature that was released is on your list", err=True)
         sys.exit(130)
     except Exception as error:  # noqa: BLE001 (last resort: the message may quote a file)
         click.secho(

@@ -40,7 +40,7 @@ def check_continuity(
         asked: The statement as an entry for the list.
         known: The list's decisions about the same site, oldest first, followed by earlier
             statements of the same request.
-        refused: Digests of statements that the aggregator has refused, whose positions in the chain
+        refused: Digests of statements that the aggregator has refused, so that their positions in the chain
             are free again.
     """
     same = [entry for entry in known if entry.digest == asked.digest]

@@ -252,7 +252,7 @@ def _open_draft(data: bytes, notes: dict[str, int], registry: Registry, today_da
 
 
 def active_keys(registry: Registry, site: str, role: str) -> dict[str, PublicKey]:
-    """Return the keys of a role at a site that have not ended in the registry, by key id."""
+    """Return a site's keys for a role that have not ended according to the registry, by key id."""
     entry = registry.sites.get(site)
     keys: dict[str, PublicKey] = {}
     for key in entry.keys if entry else ():

@@ -230,7 +230,7 @@ def test_an_answer_that_a_spreadsheet_would_run_is_text(filled: FilledSite, star
 def test_an_answer_too_long_for_a_spreadsheet_is_said(filled: FilledSite):
     add_run(filled, MODELS[0], cases(MODELS[0], 2, text=lambda *_: "so " * 12_000), judged=False)
     done, _ = make(filled, "--items", "2")
-    assert "2 items with a text longer than a spreadsheet's cell holds" in done.stderr
+    assert "2 items with a text longer than a spreadsheet's cell can hold" in done.stderr
 
 
 def test_answers_that_no_jury_can_grade_are_not_shown(filled: FilledSite):
@@ -654,7 +654,7 @@ def test_a_colleague_who_handed_in_little_changes_nothing_and_is_named(handed_in
     after, notes = report_and_notes(handed_in.filled)
     assert after == handed_in.rows
     assert (
-        "left out, with fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)"
+        "left out, because they have fewer than 10 answers in common: R1 and R3 (4), R2 and R3 (4), R3 and jury (4)"
         in notes
     )
 
@@ -687,7 +687,7 @@ def test_a_colleague_who_gave_all_answers_one_grade_is_named(handed_in: HandedIn
         after["clarity", "other clinicians"]["icc"]
         < before["clarity", "other clinicians"]["icc"] / 2
     )
-    assert "one grade for every answer, so no z scores: R3 (clarity)" in notes
+    assert "one grade for all answers, so no z scores: R3 (clarity)" in notes
 
 
 def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):

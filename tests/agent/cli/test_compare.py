@@ -245,7 +245,7 @@ def test_suites_are_looked_through_together_and_the_last_run_counts(site: Site):
     (row,) = rows(site, "--suites", "old", "t")
     assert row["mean_a"] == 0.8
     assert "temperature=0.5" in row["runs_a"][0]
-    assert "1 earlier left out" in compared(site, "--suites", "old", "t").stdout
+    assert "earlier runs left out: 1" in compared(site, "--suites", "old", "t").stdout
 
 
 def test_a_model_of_two_deployments_must_be_named_by_one(site: Site):
@@ -394,7 +394,7 @@ def test_a_jury_that_has_yet_to_grade_leaves_the_next_metric_and_says_so(site: S
     (row,) = rows(site)
     assert (row["metric"], row["stands_in"], row["n"]) == ("quasi_exact_match", True, 20)
     assert (
-        "Main metric not judged or measured yet, so another metric is shown: own"
+        "The main metric has not been judged or measured yet, so another metric is shown: own"
         in compared(site).stdout
     )
     assert "no instance for which both have a score" in str(

@@ -78,7 +78,7 @@ def test_it_prints_what_was_frozen_and_what_comes_next(site: Site):
     done = command(site, "datasets", "register", "ward")
     assert done.returncode == 0, done.stderr
     assert "ward, version 1: 200 units in 200 rows" in done.stdout
-    assert "never seen before: 200" in done.stdout
+    assert "units never seen before: 200" in done.stdout
     assert "the steward reviews it" in done.stdout
     assert "ward" in command(site, "audit").stdout
     again = command(site, "datasets", "register", "ward")

@@ -102,7 +102,7 @@ def test_data_of_another_version(site: Site):
     check = found(site, "benchmark med_qa")
     assert check.verdict == "warning"
     assert "copied there by hand" in check.finding
-    assert "1 instances read now, no fault found; the file is not a version" in check.finding
+    assert "1 instances read now, no problem found; the file is not a version" in check.finding
     assert "datasets add med_qa" in check.advice
     with (folder / "phrases_no_exclude_test.jsonl").open("a") as file:
         file.write("{\n")

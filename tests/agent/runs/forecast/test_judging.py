@@ -89,7 +89,7 @@ def test_answers_that_nobody_judges_are_not_left_without_a_word(
     site: Site, model: FaultServer, judges: FaultServer
 ):
     said = run(site, model, "--no-judging")
-    assert "answers of open wait for their jury: `intramural judge --suite s` asks it" in said
+    assert "answers of open wait for their jury: run `intramural judge --suite s` to ask it" in said
     assert "judging is postponed" in run(site, model, "--dry-run", "--no-judging")
     site.judges.unlink()
     open_benchmark(site, instances=2, name="more")
