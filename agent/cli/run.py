@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 @click.option(
     "--answer-mode",
     type=click.Choice(["generate", "constrained", "logprob"]),
-    help="Way of asking, for entries without answer_mode=...: generate: freely, as MedHELM; constrained: the server "
-    "limits the answer to the options; logprob: the likeliest option is the answer.",
+    help="How models answer, for entries without answer_mode=...: generate (freely, as in MedHELM); constrained (the "
+    "server limits the answer to the options); logprob (the option that the model finds likeliest is the answer).",
 )
 @click.option(
     "--server",
