@@ -14,6 +14,7 @@ from agent.catalog.judges import Jury, read_jury
 from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_benchmark
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
+from agent.datasets.references import LETTERS
 from agent.errors import ConfigError
 from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
@@ -160,19 +161,45 @@ def _read_answered(
             yield position, instance, build_response(answer)
 
 
-def write_template(own: Path | None, description: str, data: Path | None, path: Path) -> int:
+def write_template(
+    own: Path | None,
+    description: str,
+    data: Path | None,
+    path: Path,
+    *,
+    with_questions: bool = False,
+) -> int:
     """Write a new file with an empty answer for every instance; return their number.
 
-    The file is readable by its owner only.
+    The file is readable by its owner only. With questions, each line also has the prompt and, for a multiple-choice
+    question, the options by letter.
 
     Raises:
         ConfigError: as for `score_answers`, or the file exists or cannot be written.
         BenchmarkError: the data is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
-    # Build the whole list first, so that a fault in the data is reported before the file is created.
-    ids = [instance.id for instance in iter_instances(benchmark, dataset)]
-    return _write_lines(path, ({"instance_id": identity, "answer": ""} for identity in ids))
+    # Read the whole data first, so that a fault in it is reported before the file is created.
+    for _ in iter_instances(benchmark, dataset):
+        pass
+    instances = iter_instances(benchmark, dataset)
+    write_line = _write_question_line if with_questions else _write_id_line
+    return _write_lines(path, (write_line(instance) for instance in instances))
+
+
+def _write_id_line(instance: Instance) -> dict[str, object]:
+    return {"instance_id": instance.id, "answer": ""}
+
+
+def _write_question_line(instance: Instance) -> dict[str, object]:
+    line: dict[str, object] = {
+        "instance_id": instance.id,
+        "question": build_matter(instance, answer="").question,
+    }
+    if instance.multiple_choice:
+        options = zip(LETTERS, instance.references, strict=False)
+        line["options"] = {letter: option.text for letter, option in options}
+    return {**line, "answer": ""}
 
 
 def write_judge_prompts(
@@ -217,7 +244,7 @@ def _write_judge_prompts(
             yield {"instance_id": instance.id, "prompt": prompt}
 
 
-def _write_lines(path: Path, lines: Iterable[Mapping[str, str]]) -> int:
+def _write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> int:
     """Write JSON Lines to a new file, and delete it again if an error occurs; return the number of lines."""
     count = 0
     try:
