@@ -3,7 +3,8 @@ r"""Find the option that an answer to a multiple-choice question names: the docu
 MedHELM accepts only the bare capital letter, so it scores "B.", "(B)" and "Answer: B" as wrong. Here an answer is read
 as a careful person would read it, and stays unread where that person would ask back. Nothing is guessed.
 
-The steps, each in a module of its own:
+Of an answer in JSON, `whole_answer` has only the value of the key that names the answer read. The further steps, each in
+a module of its own:
 
 1. `normalise` removes markup.
 2. `references` marks every place where the answer refers to an option: "(B)", "option B", the option's own text.
@@ -13,7 +14,7 @@ The steps, each in a module of its own:
 4. `decision` takes the strongest statements. They must all name the same option.
 """
 
-from agent.reading.choice.reader import extract_option, read_option
 from agent.reading.choice.rules import RULES
+from agent.reading.choice.whole_answer import extract_option, read_option
 
 __all__ = ["RULES", "extract_option", "read_option"]

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from agent.reading import json_answers
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -50,8 +52,10 @@ NAMED_IN_SENTENCE = Rule(
     "A sentence proposes an option by its text, and no other option is proposed.",
     "The patient should receive a vitamin B12 injection.",
 )
+JSON_FIELD = Rule(json_answers.JSON_FIELD, *json_answers.RULES[json_answers.JSON_FIELD])
 
 RULES = (
+    JSON_FIELD,
     WHOLE_ANSWER,
     FINAL_ANSWER,
     STATED_ANSWER,
