@@ -128,7 +128,7 @@ def test_any_dash_before_a_digit_is_a_minus(dash):
         ("<b>5</b>", 5),
         ("\\boxed{\\text{5 points}}", 5),
         ("The maximum score is 9. The patient's total score is 4.", 4),
-        ("Total score: 4 (a score of 9 is the maximum).", None),
+        ("Total score: 4 (a score of 9 is the maximum).", 4),
     ],
 )
 def test_powers_products_and_scales(answer, expected):

@@ -1,0 +1,304 @@
+"""Find every number, date or duration that a plain text mentions, with its place. Pure.
+
+Digits that are not values are passed over: those of units ("mL/min/1.73 m2", "10^9/L", "kg/m2", "H2O"), of names
+("CURB-65", "FIB-4", "2021 CKD-EPI"), of a scale's maximum ("7 out of 10", "7/10 points"), of ages ("87 years old"),
+spans of time before a noun ("10-year risk") and the numbers of steps and list items.
+"""
+
+import datetime
+import math
+import re
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+V = TypeVar("V", bound=float | datetime.date)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention(Generic[V]):
+    """A value in a plain text, from `start` to `end`. None as a value: a value of the kind that cannot be read."""
+
+    value: V | None
+    start: int
+    end: int
+
+
+# Lengths are bounded and no match begins inside a number, so that hostile text takes no longer than any other text.
+# "7/10" is a score, but "1/2" and "3/4" may be fractions unless the text mentions points.
+_OF_MAXIMUM = re.compile(
+    r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?: ?points?| ?pts)?"
+    r"((?: ?/ ?| out of (?:a )?(?:(?:possible|maximum|max|total) (?:of )?)?| of (?:a )?(?:possible"
+    r"|maximum) (?:of )?)"
+    r"(?:(\d{1,9}(?:\.\d)?)(?= ?-?(?:points?|pts)\b)|(?<=[oe] of )(\d{1,9})\b|(?<=t of )(\d{1,9})\b(?!\.\d)"
+    r"|([5-9]|\d{2,9}(?:\.\d)?|(?:(?<=[A-Zes] \d/)|(?<=[A-Za-z]: \d/))[34])(?= ?(?:$|[,.;)(] ?(?:$"
+    r"|[^\d\s]|\s)))))",
+    re.IGNORECASE | re.MULTILINE,
+)
+# Digits that stand behind these words and signs are no value: m^2, CURB-65, Step 1, mg per 100 mL.
+_NAMED_BEFORE = re.compile(
+    r"(?:\^|\*\*) ?[{(]?$|\b(?!(?:BE|AG|DG|IS)-)[A-Z][A-Za-z]{1,9}-$|\bCKD-EPI \(?$|[\w.,)] ?\[$",
+)
+_NUMBERED_BEFORE = re.compile(
+    r"\b(?:steps?|criteri(?:on|a)|equation|type|class|stage|grade|factor|part|item|option|day"
+    r"|table|phase|tier|NYHA|ASA"
+    r"|KDIGO|category|rule)[ -]#?$",
+    re.IGNORECASE,
+)
+_NUMBERED_BEHIND = re.compile(r"(?:-\d)?[ab]?\b(?![.,]\d)(?! ?(?:points?|=))", re.IGNORECASE)
+_UNIT_BEFORE = re.compile(r"[A-Za-z](?: ?/ ?| per )$")
+_UNIT_BEHIND = re.compile(r" ?[A-Za-zµ]")
+_WITHIN_BEFORE = re.compile(
+    r"\b(?:over|within|in|at|for|next|past|last|per|every) (?:the )?(?:next |past |last )?$",
+    re.IGNORECASE,
+)
+_TIME_BEHIND = re.compile(
+    r"[ -]?(?:years?|months?|hours?|hrs?|h|minutes?|days?|weeks?)\b", re.IGNORECASE
+)
+_NAMED_BEHIND = re.compile(
+    r"-(?:years?|months?|weeks?|days?|hours?|hrs?|h|minutes?|points?|items?|steps?)\b(?![- ]?\d)"
+    r"|[- ]?(?:years?[- ]old|y/?o)\b|(?:st|nd|rd|th)\b|[ -](?:decimals?|d\.?p|significant|sig)\b",
+    re.IGNORECASE,
+)
+_YEAR_BEHIND = re.compile(
+    r" (?:CKD|MDRD|race|equation|formula|version|guideline|criteria|update|KDIGO)", re.IGNORECASE
+)
+_BODY_SURFACE = re.compile(r" ?m(?:eters?|\w{0,2})?(?![a-z])| square", re.IGNORECASE)
+_MINUS_BEFORE = re.compile(r"(?:(?:\b(?:is|of)|[:=→]) |^|\n)(?:minus|negative) $", re.IGNORECASE)
+_REACH_OF_WORDS = 400  # characters at the end of a text in which a number may be a word
+_REACH = 24  # characters before a number that may show that it is none
+_LIST_MARK = re.compile(r"^(?:\(?(\d{1,2})[.)]|[-+•◦▪*])(?= \S)", re.MULTILINE)
+_COEFFICIENT = r"(?:(?P<coefficient>[-+]?\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|·) ?)?"
+_POWER = rf"{_COEFFICIENT}(?<!\d)10 ?(?:\^|\*\*) ?[{{(]? ?(?P<exponent>[-+]?\d{{1,3}}) ?[}})]?"
+_PLAIN = (
+    r"(?:\d{1,3}(?:,\d{3})+(?![\d,])|(?P<whole>\d+),(?P<decimals>\d{1,2}|\d{4,15})(?![\d,.])"
+    r"|0,\d{1,15}(?![\d,.])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\.?\d)"
+)
+_LETTER = "A-Za-zµÀ-\u024f_"
+_NUMBER = re.compile(
+    rf"(?<![{_LETTER}\d.,]){_POWER}|(?<![{_LETTER}\d.])[-+]?(?:{_PLAIN}|\.\d+(?!\.?\d))"
+)
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_WORD = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})"
+# Words count as a number only where a result is stated: "the score is zero", "Total: minus two points".
+_NUMBER_IN_WORDS = re.compile(
+    r"\b(?:scores?|scroe|total|answer|result|index|sum|number|count)\b[^.;:=\n\d]{0,60}?(?:\b(?:is"
+    r"|was|of|equals)|[:=]) ?"
+    rf"(?:(?:exactly|therefore|thus|only|just|about) )?(?P<words>(?:(?:minus"
+    rf"|negative) )?{_WORD})\b(?= ?(?:points?\b|[.,;:!)(\n]|$))",
+    re.IGNORECASE,
+)
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+_SLASHED = re.compile(
+    r"(?<![\d/.-])(\d{1,2}) ?([/.-]) ?(\d{1,2}) ?\2 ?(\d{4}|\d{2})(?![\d/]|[.-]\d)"
+)
+_DAY_BEFORE_MONTH = re.compile(r"\bdd ?[/.-] ?mm\b|\bd[/.-]m[/.-]y", re.IGNORECASE)
+_ISO = re.compile(r"(?<![\d/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_MONTH_FIRST = re.compile(
+    rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b", re.IGNORECASE
+)
+_DAY_FIRST = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[\s-](?:of )?{MONTH},?[\s-](\d{{4}})\b", re.IGNORECASE
+)
+
+# English, and the words of other languages in which models answer.
+_WEEKS = r"(?:weeks?|wks?|w|semanas?|semaines?|wochen?|settiman[ae]|weken)"
+_DAYS = r"(?:days?|d|d[ií]as?|jours?|tagen?|giorn[io]|dagen)"
+_COUNT = rf"\d{{1,3}}|{_WORD}"
+_WEEKS_DAYS = re.compile(
+    rf"(?<![\w.,])({_COUNT})[\s-]?{_WEEKS}\b['\")\s,]{{0,6}}(?:(?:and|y|et|und|e|en)\b|&|\+"
+    rf"|plus)?[\s,'\"(]{{0,6}}(?:({_COUNT})[\s-]?{_DAYS}\b)?"
+    rf"|(?<![\d.,])(\d{{1,3}})(?:周|週間?)(?:又|零|和)?(\d)[天日]"
+    rf"|(?<![\d.,])(\d{{1,3}}){_WEEKS}\+?(\d){_DAYS}?\b"
+    rf"|(?<![\d.,])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?![\d.])(?: ?{_WEEKS}\b)?"
+    rf"|(?<![\d.,/])(\d{{1,2}})(?: and | )([0-6])/7(?! ?\d)(?: ?{_WEEKS}\b)?"
+    rf"|\bweeks?[\"']? ?[:=] ?(\d{{1,2}})[\s,;]{{1,3}}[\"']?days?[\"']? ?[:=] ?([0-6])\b",
+    re.IGNORECASE,
+)
+_PLAIN_DAYS = re.compile(rf"(?<![\d.,])(\d{{1,4}})[\s-]?{_DAYS}\b", re.IGNORECASE)
+_UNIT_OF_TIME = r"(?:weeks?|wks?|w|days?|d)\b"
+# "14.5 weeks", "14 to 15 weeks", "-3 days": not durations in whole weeks and days.
+_UNCLEAR_DURATION = re.compile(
+    rf"(?:\d{{1,9}}[.,]\d{{1,9}}|\d{{1,9}} ?(?:-|to|or|/(?!7\b)|⁄(?!7\b)) ?\d{{1,9}}|(?:^"
+    rf"|(?<=\s))-\d{{1,9}}) ?{_UNIT_OF_TIME}",
+    re.IGNORECASE,
+)
+
+
+def find_numbers(text: str) -> list[Mention[float]]:
+    """Return the numbers of a plain text in order of appearance."""
+    masked = _mask(text)
+    mentions: list[Mention[float]] = []
+    for match in _NUMBER.finditer(masked):
+        start, end = match.span()
+        before = masked[max(0, start - _REACH) : start]
+        if before and _is_named(before, match):
+            continue
+        if end < len(masked) and _is_named_behind(match):
+            continue
+        value = _read_number(match)
+        if value > 0 and before.endswith(("us ", "ve ")) and _MINUS_BEFORE.search(before):
+            value, start = -value, start - len(before.split(" ")[-2]) - 1
+        mentions.append(Mention(value if math.isfinite(value) else None, start, end))
+    in_words = _find_numbers_in_words(text)
+    return (
+        sorted([*mentions, *in_words], key=lambda mention: mention.start) if in_words else mentions
+    )
+
+
+def _is_named(before: str, number: re.Match[str]) -> bool:
+    """Return whether the words before digits show that they are part of a name or unit."""
+    text, end = number.string, number.end()
+    last = before[-1]
+    if last in "^*{(-[ ":
+        if _NAMED_BEFORE.search(before):
+            return number["exponent"] is None
+        if number.end() - number.start() <= 2 and _NUMBERED_BEFORE.search(before):
+            return _NUMBERED_BEHIND.match(text, end) is not None
+    if last in "/ " and _UNIT_BEFORE.search(before):
+        return _UNIT_BEHIND.match(text, end) is not None
+    if last == " " and _WITHIN_BEFORE.search(before):
+        return _TIME_BEHIND.match(text, end) is not None
+    return False
+
+
+def _is_named_behind(number: re.Match[str]) -> bool:
+    """Return whether the words behind digits show that they are part of a name or unit."""
+    text, end = number.string, number.end()
+    if text[end] not in " -yYsnrtm":
+        return False
+    if number[0].endswith("1.73") and _BODY_SURFACE.match(text, end):
+        return True
+    if len(number[0]) == 4 and number[0][:2] in ("19", "20") and _YEAR_BEHIND.match(text, end):
+        return True
+    return _NAMED_BEHIND.match(text, end) is not None
+
+
+def _find_numbers_in_words(text: str) -> list[Mention[float]]:
+    mentions: list[Mention[float]] = []
+    for match in _NUMBER_IN_WORDS.finditer(text, max(0, len(text) - _REACH_OF_WORDS)):
+        *sign, words = re.split(r"(?<=minus) |(?<=negative) ", match["words"].lower())
+        value = float(_read_words(words))
+        mentions.append(Mention(-value if sign else value, *match.span("words")))
+    return mentions
+
+
+def _read_words(words: str) -> int:
+    """Return the number that English words name, up to 99. Digits are read too."""
+    if words.isdecimal():
+        return int(words)
+    first, *rest = re.split("[- ]", words.lower())
+    if first in _ONES:
+        return _ONES.index(first)
+    tens = 20 + 10 * _TENS.index(first)
+    return tens + (_ONES.index(rest[0]) if rest else 0)
+
+
+def _mask(text: str) -> str:
+    """Return the text with a space for each character that is not part of a value."""
+    marks = list(_LIST_MARK.finditer(text))
+    if marks:
+        numbered = {int(mark[1]) for mark in marks if mark[1]}
+        text = _LIST_MARK.sub(lambda mark: _mask_list_mark(mark, numbered), text)
+    return _OF_MAXIMUM.sub(_mask_maximum, text)
+
+
+def _mask_list_mark(mark: re.Match[str], numbered: set[int]) -> str:
+    """Mask a bullet, or a number that belongs to a sequence: "7. Because" alone is an answer."""
+    if mark[1]:
+        number = int(mark[1])
+        in_sequence = number - 1 in numbered or (number <= 1 and number + 1 in numbered)
+        if not in_sequence:
+            return mark[0]
+    return " " * len(mark[0])
+
+
+def _mask_maximum(match: re.Match[str]) -> str:
+    """Mask the maximum of "7/10". "120/80" remains two numbers, because a maximum is not less than the score."""
+    maximum = match[3] or match[4] or match[5] or match[6]
+    if float(match[1]) > float(maximum):
+        return match[0]
+    return match[1] + " " * (len(match[0]) - len(match[1]))
+
+
+def _read_number(match: re.Match[str]) -> float:
+    if match["exponent"] is not None:
+        coefficient = (match["coefficient"] or "1").replace(",", "")
+        return float(f"{coefficient}e{match['exponent']}")
+    number = match[0]
+    if match["decimals"] is not None or number.lstrip("+-").startswith("0,"):
+        return float(number.replace(",", "."))
+    return float(number.replace(",", ""))
+
+
+def find_dates(text: str) -> list[Mention[datetime.date]]:
+    """Return the dates of a plain text in order of appearance. 03/04/2020 is 4 March, the order the question asks for.
+
+    A date whose order is not clear ("03.04.2020", or any beside "DD/MM") or that does not exist is a mention without
+    a value.
+    """
+    day_first = _DAY_BEFORE_MONTH.search(text) is not None
+    mentions: list[Mention[datetime.date]] = []
+    for match in _SLASHED.finditer(text):
+        date = None if day_first else _read_slashed(match)
+        mentions.append(Mention(date, match.start(), match.end()))
+    for match in _ISO.finditer(text):
+        date = _make_date(year=match[1], month=int(match[3]), day=match[4])
+        mentions.append(Mention(date, match.start(), match.end()))
+    for match in _MONTH_FIRST.finditer(text):
+        date = _make_date(year=match[3], month=_read_month(match[1]), day=match[2])
+        mentions.append(Mention(date, match.start(), match.end()))
+    for match in _DAY_FIRST.finditer(text):
+        date = _make_date(year=match[3], month=_read_month(match[2]), day=match[1])
+        mentions.append(Mention(date, match.start(), match.end()))
+    return sorted(mentions, key=lambda mention: mention.start)
+
+
+def _read_slashed(match: re.Match[str]) -> datetime.date | None:
+    first, mark, second, year = int(match[1]), match[2], int(match[3]), match[4]
+    if len(year) == 2:
+        year = ("19" if int(year) >= 50 else "20") + year
+    if first > 12:
+        return _make_date(year=year, month=second, day=match[1])
+    # With points, the day usually comes first.
+    if mark == "." and second <= 12 and first != second:
+        return None
+    return _make_date(year=year, month=first, day=match[3])
+
+
+def _read_month(name: str) -> int:
+    return _MONTHS.index(name.lower()) + 1
+
+
+def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
+    """Return the date, or None if it does not exist, such as 30 February."""
+    try:
+        return datetime.date(int(year), month, int(day))
+    except ValueError:
+        return None
+
+
+def find_durations(text: str) -> list[Mention[int]]:
+    """Return durations in weeks and days, as days; if there are none, the durations in plain days."""
+    unclear: list[Mention[int]] = []
+    for match in _UNCLEAR_DURATION.finditer(text):
+        unclear.append(Mention(None, match.start(), match.end()))
+    unclear_ends = {mention.end for mention in unclear}
+    mentions: list[Mention[int]] = []
+    for match in _WEEKS_DAYS.finditer(text):
+        groups = [group for group in match.groups() if group is not None]
+        days = _read_words(groups[1]) if len(groups) > 1 else 0
+        mentions.append(Mention(_read_words(groups[0]) * 7 + days, match.start(), match.end()))
+    if not mentions:
+        for match in _PLAIN_DAYS.finditer(text):
+            mentions.append(Mention(int(match[1]), match.start(), match.end()))
+    clear = [mention for mention in mentions if mention.end not in unclear_ends]
+    # "14.29 weeks, so 14 weeks and 2 days" says the same twice.
+    clear_weeks = {str(mention.value // 7) for mention in clear if mention.value is not None}
+    rivals = [m for m in unclear if re.split("[.,]", text[m.start : m.end])[0] not in clear_weeks]
+    return sorted([*clear, *rivals], key=lambda mention: mention.start)

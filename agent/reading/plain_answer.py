@@ -1,0 +1,176 @@
+"""Rewrite an answer as plain text: without markup, with ASCII signs, each line trimmed. Pure.
+
+The rewriting is a list of steps. `simplify` applies them to the text alone; `simplify_with_positions` also returns, for
+each character of the plain text, its position in the answer, so that a span found in the plain text can be shown.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.reading.words import ASCII_MARKS
+
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "0123456789+-")
+_LATEX_SYMBOLS = {
+    "approx": "≈",
+    "simeq": "≈",
+    "sim": "~",
+    "times": "×",
+    "cdot": "×",
+    "geq": "≥",
+    "ge": "≥",
+    "leq": "≤",
+    "le": "≤",
+    "gt": ">",
+    "lt": "<",
+    "neq": "≠",
+    "ne": "≠",
+    "pm": "±",
+    "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "→",
+    "implies": "→",
+    "therefore": "∴",
+    "div": "/",
+    "mu": "µ",
+    "quad": " ",
+    "qquad": " ",
+    "left": "",
+    "right": "",
+    "displaystyle": "",
+    "begin": "",
+    "end": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One rewriting: `pattern` is replaced where any of the characters in `needs` occurs in the text."""
+
+    needs: str
+    pattern: re.Pattern[str]
+    replacement: Callable[[re.Match[str]], str]
+
+
+def _keep_group(match: re.Match[str]) -> str:
+    return match[1]
+
+
+def _write_nothing(match: re.Match[str]) -> str:  # noqa: ARG001
+    return ""
+
+
+def _write_space(match: re.Match[str]) -> str:  # noqa: ARG001
+    return " "
+
+
+def _write_line_break(match: re.Match[str]) -> str:  # noqa: ARG001
+    return "\n"
+
+
+def _write_colon(match: re.Match[str]) -> str:  # noqa: ARG001
+    return ": "
+
+
+def _write_power(match: re.Match[str]) -> str:
+    return "^" + match[0].translate(_SUPERSCRIPTS)
+
+
+def _write_symbol(match: re.Match[str]) -> str:
+    return _LATEX_SYMBOLS[match[1]]
+
+
+def _write_answer_label(match: re.Match[str]) -> str:
+    return "\n" if match[1] else "\nanswer: "
+
+
+def _write_fraction(match: re.Match[str]) -> str:
+    return f"({match[1]})/({match[2]})"
+
+
+_LINE_BREAKS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
+_TEXT_COMMAND = re.compile(
+    r"\\(?:text|mathrm|textbf|mathbf|boldsymbol|mathit|textit|operatorname)\s?\{([^{}]{0,500})\}"
+)
+_POWERS = _Step("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"), _write_power)
+
+_STEPS = (
+    _Step("\u200b\u2060\ufeff\u00ad", re.compile("[\u200b\u2060\ufeff\u00ad]"), _write_nothing),
+    _Step(_LINE_BREAKS, re.compile(rf"\r\n?|[{_LINE_BREAKS}]"), _write_line_break),
+    # An answer in JSON that was not parsed has its line breaks as two characters; \neq and \nu are LaTeX.
+    _Step("\\", re.compile(r"\\n(?![a-z])"), _write_line_break),
+    _Step("<", re.compile(r"<(/?)(?:final_?)?answer>", re.IGNORECASE), _write_answer_label),
+    _Step("<", re.compile(r"<br ?/?>|</(?:p|li|tr|div|h\d)>", re.IGNORECASE), _write_line_break),
+    # "<b>5</b>" is markup; "<5" is a bound.
+    _Step("<", re.compile(r"</?[A-Za-z][^<>\n]{0,100}>"), _write_space),
+    _Step("\\", _TEXT_COMMAND, _keep_group),
+    _Step("\\", re.compile(r"\\[dt]?frac\s?\{([^{}]{0,200})\}\s?\{([^{}]{0,200})\}"), _write_fraction),
+    _Step("\\", re.compile(r"\\(" + "|".join(_LATEX_SYMBOLS) + r")(?![A-Za-z])"), _write_symbol),
+    _Step("\\", re.compile(r"\\([%$_#&*.])"), _keep_group),
+    _Step("\\", re.compile(r"\\[!;:,> ]"), _write_space),
+    _Step("\\", re.compile(r"\\[\[\]()\\]"), _write_space),
+    _Step("{", re.compile(r"\{,\}"), lambda match: ","),  # noqa: ARG005
+    _Step("~", re.compile(r"~~[^~\n]{1,200}~~"), _write_space),
+    _Step("|", re.compile(r"[ \t]{0,20}\|[ \t]{0,20}(?=[^|\n])"), _write_colon),
+    # Emphasis marks are at a word's edge; in "2*3" and "10**3" the asterisks are arithmetic.
+    _Step("*`$", re.compile(r"(?<![\w)*`$])[*`$]{1,4}(?=\S)|(?<=\S)[*`$]{1,4}(?![\w(*`$])"), _write_nothing),
+    _Step("*", re.compile(r"(?<![*\w])\*{2}(?=\w)|(?<=[A-Za-z.:%)])\*{2}(?=\w)"), _write_nothing),
+    _Step("_", re.compile(r"(?<!\w)_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?!\w)"), _write_nothing),
+    _Step("#", re.compile(r"^ ?#{1,6}(?= |\d)", re.MULTILINE), _write_nothing),
+    _Step(" \t", re.compile(r"[^\S\n]{2,}|[^\S\n ]"), _write_space),
+    _Step(" ", re.compile(r"^ | $", re.MULTILINE), _write_nothing),
+    # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
+    _Step("\n", re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])"), _write_space),
+    _Step("-", re.compile(r"((?:[=:≈]|\b(?:is|of|was)) ?-) (?=\.?\d)"), _keep_group),
+)  # fmt: skip
+
+
+def simplify(answer: str) -> str:
+    """Return the answer as plain text."""
+    text = answer
+    if any(mark in text for mark in _POWERS.needs):
+        text = _POWERS.pattern.sub(_POWERS.replacement, text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
+    for step in _STEPS:
+        if any(mark in text for mark in step.needs):
+            text = step.pattern.sub(step.replacement, text)
+    return text
+
+
+def simplify_with_positions(answer: str) -> tuple[str, list[int]]:
+    """Return the plain text and the position in the answer of each of its characters."""
+    text, positions = _replace(_POWERS, answer, list(range(len(answer))))
+    text, positions = _normalise(text, positions)
+    for step in _STEPS:
+        if any(mark in text for mark in step.needs):
+            text, positions = _replace(step, text, positions)
+    return text, positions
+
+
+def _replace(step: _Step, text: str, positions: list[int]) -> tuple[str, list[int]]:
+    new_text: list[str] = []
+    new_positions: list[int] = []
+    copied = 0
+    for match in step.pattern.finditer(text):
+        replacement = step.replacement(match)
+        new_text += [text[copied : match.start()], replacement]
+        new_positions += positions[copied : match.start()]
+        # What a group keeps stays where it was; new characters stand where the match begins.
+        kept = match[0].find(replacement)
+        for index in range(len(replacement)):
+            new_positions.append(positions[match.start() + (kept + index if kept >= 0 else 0)])
+        copied = match.end()
+    return "".join([*new_text, text[copied:]]), new_positions + positions[copied:]
+
+
+def _normalise(text: str, positions: list[int]) -> tuple[str, list[int]]:
+    """Normalise each character with the combining marks that follow it."""
+    new_text: list[str] = []
+    new_positions: list[int] = []
+    for match in re.finditer(r"(?s).[\u0300-\u036f\u3099\u309a]{0,20}", text):
+        plain = unicodedata.normalize("NFKC", match[0]).translate(ASCII_MARKS)
+        new_text.append(plain)
+        new_positions += [positions[match.start()]] * len(plain)
+    return "".join(new_text), new_positions

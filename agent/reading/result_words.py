@@ -1,0 +1,272 @@
+"""Word lists and patterns that show where an answer states its value, explains it or leaves it open. Data."""
+
+import re
+
+JSON_FIELD = re.compile(
+    r"[\"'](\w{1,60})[\"'] ?: ?(\"(?:[^\"\\\\]|\\\\.){0,20000}\"|'[^'\n]{0,200}'"
+    r"|\[[^\[\]{}]{0,500}\]|\{[^{}]{0,500}\}|[^\s,{}\"']{1,40})"
+)
+BESIDE_THE_ANSWER = re.compile(
+    r"reason|think|thought|explan|step|rational|work|calculat|formula|note|unit|interpret|comment"
+    r"|risk|percent|class|categor"
+    r"|stage|prob|confiden|mortal|input|item|criteri|component|breakdown|total_days|lmp|last_"
+    r"|menstr|cycle|current|visit|today"
+    r"|weight|height|^age|sex|gender|creatinin|max|min|range|limit|id$|version|conception_age"
+    r"|method|equation|question",
+    re.IGNORECASE,
+)
+BOXED = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,50}\}){0,500})\}")
+CUE = re.compile(
+    r"\b(?:(?:final|overall|correct|short|direct)[ _-]?)?(?:answers?|ans)\b[\"'*]{0,3}"
+    r"(?: (?:to (?:the|this|your) question|in [a-z/]{1,12}|for (?:the|this) patient|here|value))?"
+    r" ?(?:is|was|[:=→]|->|would be|equals|should be|must be|-(?= ))"
+    r"|^(?:majority(?: vote)?|consensus) ?[:=]"
+    r"|(?:^|(?<=[.:;] ))(?:the )?(?:final |overall |calculated |computed "
+    r"|numeric(?:al)? )?(?:result|output|conclusion|response|verdict)s? ?(?:is|was|[:=→])"
+    r"|\bfinal (?:[\w-]{1,20} ){0,5}(?:\([^()\n]{0,30}\) ?)?(?:is|was|[:=→])"
+    r"|^(?:final )?(?:answer|result|final score|final result|total score|conclusion):?$"
+    r"|^final ?[:=]",
+    re.IGNORECASE | re.MULTILINE,
+)
+# "The maximum score is 9", "a total of 9 is possible": these describe the scale, not the patient's result.
+OF_THE_SCALE = re.compile(
+    r"(?<!/)(?<!per )\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold"
+    r"|normal|reference|range"
+    r"|baseline|average|median|mean(?! arterial)|typical|expected)\b(?! (?:weight|body))",
+    re.I,
+)
+SENTENCE_END = re.compile(
+    r"\n+|(?<![\s.])(?<!\bvs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<!\bca)(?<!\bno)(?<!\bDr)[.!?][)\]\"']{0,3}"
+    r"(?:\s+(?=[A-Z(\[\"'≈~∴→0-9-])|(?=[A-Z][a-z]+\b))|;\s(?![^()\n]{0,200}\))(?!(?:using|with"
+    r"|without|corrected|based|if|or|when|but)\b)"
+)
+EQUALS = re.compile(r"(?<![<>!=])(?:[=≈≅→⇒]|->)[ ≈~$(]{0,4}(?=[-+]?\.?\d)")
+VERB = (
+    r"(?:\b(?:is|was|are|be|equals?|equal to|equates to|remains|becomes|became|gives?|giving"
+    r"|yields?|yielding|get|gets"
+    r"|obtains?|obtained|totals?|totall?ing|stands|comes? (?:out )?(?:to|at)|came (?:out )?(?:to"
+    r"|at)|works? out (?:to|at|as)"
+    r"|results? in|resulting in|adds? up to|sums? (?:up )?to|amounts? to|calculated (?:as|at"
+    r"|to be)|computed (?:as|at|to be)"
+    r"|estimated (?:as|at|to be)|rounds? to|rounded to|scor(?:e|es|ed|ing)|turns out to be"
+    r"|would be|will be|has|have|receives"
+    r"|falls on|due on|due|converts to|equivalent to|meets?|met|reach(?:es)?|call it|make it|(?:i"
+    r"|i'd|would) say|i get"
+    r"|corresponds? to|translates? (?:in)?to|(?:leav|bring|keep|mak|put)(?:es?|s|ing)(?: (?:us|it"
+    r"|him|her|them|the [a-z]{1,12}))?(?: (?:at|to|with))?"
+    r"|es|est|ist|beträgt|è|é|vale|wynosi|bedraagt|är|fue|sont|son|sind)\b|[:=≈→为是はが])"
+)
+FILLER = (
+    r"(?:(?:us|a|an|the|of|at|to|as|be|been|on|approximately|approx\.?|about|around|roughly|nearly"
+    r"|almost|just|only"
+    r"|exactly|now|therefore|thus|hence|then|also|equal|estimated|calculated|total|totals?|score"
+    r"|sum|value|result|final|overall"
+    r"|corrected|date|dated|currently|simply|still|together|patient's|daily|gestational|age|all"
+    r"|criteria|points?|is|was) ?|[\s≈~($\"',:=])"
+)
+BEHIND_VERB = re.compile(rf"({VERB}){FILLER}{{0,8}}$", re.IGNORECASE)
+# "→ BMI 31.25", "gives a MAP of 93.3"
+GIVES_NAMED = re.compile(
+    r"(?:→|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
+    r"|the )?(?:[A-Za-z'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
+)
+RESULT_NOUN = re.compile(
+    r"\b(?:(?:total|score|result|answer|sum|final|overall|index|subtotal|tally)s?\b[^.;:\n=]{0,80})"
+    rf"(?:{VERB}|\b(?:of|at)){FILLER}{{0,8}}$|\b(?:total|score|sum|result|answer) ?$",
+    re.IGNORECASE,
+)
+NAME_OF = re.compile(r"(?:an? |the )?[A-Z][\w-]{1,20}(?: [\w-]{1,20})? of ")
+PREPOSITION = re.compile(
+    r"\b(?:of|at|to|as|on|with|by|from|either|in|for|since|and|or|the)\b|[+×*/(]", re.IGNORECASE
+)
+CONCLUDES = re.compile(
+    r"\b(?:therefore|thus|hence|consequently|accordingly|overall|finally|in (?:total|summary"
+    r"|conclusion|short)|altogether"
+    r"|as a result|to (?:summari[sz]e|conclude)|so|(?:this|which) (?:gives|yields|results|makes"
+    r"|brings|means|leads)|giving|yielding|resulting"
+    r"|we (?:get|obtain|find|have)|adding|plugging|substituting|putting|summing|total|for a total"
+    r"|patient's|estimated|calculated|computed)\b|∴",
+    re.IGNORECASE,
+)
+BOUND_BEFORE = re.compile(
+    r"(?:(?<![-=])[<>]=?|=<|[≤≥≦≧≠]|!=|\b(?:than|at (?:least|most)|up to|under|over|below|above"
+    r"|beyond|exceed\w{0,4}"
+    r"|equal to or|(?:minimum|maximum) of|before|after|by|until|since|not|isn't|never|no)) ?"
+    r"(?:or equal to |about |approximately |around |~ ?|\()?\$?$",
+    re.IGNORECASE,
+)
+BETWEEN = re.compile(
+    r"\b(?:between|from) (?:about |around |approximately )?\d[^,;:=\n]{0,30}(?<!is)(?<!=) $",
+    re.IGNORECASE,
+)
+BOUND_AFTER = re.compile(
+    r" ?(?:[?]|[^.;,:=()\n\d]{0,25}\b(?:if|unless)\b|\+(?![\d ])|\+ (?:points?|years?|weeks?"
+    r"|days?)\b|[^\s\d]{0,20} ?(?:or|and) (?:more|less|fewer|greater"
+    r"|higher|lower|above|below|over|under|later|earlier|longer)\b)",
+    re.IGNORECASE,
+)
+EXPLANATION = re.compile(
+    r"\n(?:reason|explanation|working|calculation|rationale|breakdown|details?|justification"
+    r"|steps?|how|because|why|here)",
+    re.IGNORECASE,
+)
+EXPLAINS = re.compile(
+    r"[\s,(\[:-]*(?:using|based on|calculated|computed|derived|given|assuming|where|from|as|since"
+    r"|because|due to|rounded (?:from|to)"
+    r"|for an?\b|with\b|on the basis of|according to|obtained|i\.e|that is|lmp (?:of |was |is "
+    r"|on )?\d|that means|namely|or rounded|when using|at (?:a|an)\b"
+    r"|(?:ideal |actual |adjusted |lean )?(?:body )?weight|(?:aged?|height|creatinine|albumin"
+    r"|sodium) (?:of )?\d)\b",
+    re.IGNORECASE,
+)
+NEW_STATEMENT = re.compile(
+    r"\b(?:is|was|gives?|yields?|equals|would be|becomes) (?:about |approximately |~|≈ ?)?$",
+    re.IGNORECASE,
+)
+WHICH_IS = re.compile(
+    r"[^,;:\d]{0,30}, (?:which|that) (?:is|are|was|would|puts|places|makes)\b", re.IGNORECASE
+)
+INTERPRETS = re.compile(
+    r"\b(?:indicat\w*|suggest\w*|correspond\w*|consistent|meaning|means|impl(?:y|ies|ying)"
+    r"|represent\w*|classif\w*"
+    r"|categor\w*|class|stage|grade|risks?|mortality|probability|likelihood|survival|normal"
+    r"|reference|threshold|cut-?off"
+    r"|limits?|elevated|low|high|moderate|mild|severe|intermediate|within|maximum|max|possible"
+    r"|scale|warrant\w*|recommend\w*"
+    r"|interpret\w*|underweight|overweight|obes\w*|score range|expected|predicted|(?:after|from"
+    r"|since|the) (?:lmp|last (?:menstrual )?period)|dos(?:e|ing|age) (?:should|adjust\w*|reduc\w*"
+    r"|must)|adjustments?|reduced?|prevalence|incidence|significan\w*|associated|fall(?:s|ing)"
+    r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*)\b|[<>≥≤]",
+    re.IGNORECASE,
+)
+RIVAL = re.compile(
+    r"\b(?:or|if|else|versus|vs|not|instead|otherwise|alternativ\w*|rather|but|either|though"
+    r"|however|up|down|between|correct(?:ed|s)|while|whereas)\b"
+    r"|^\W*range\b|\brang(?:es|ing) (?:from|of|between)\b|±",
+    re.IGNORECASE,
+)
+ASIDE = re.compile(
+    r"[\s*(\"'-]*(?:if|when|while|although|unless|note|please|however, (?:note|it)"
+    r"|an? (?:\w+ ){0,3}?scores? (?:of|above|below|between)|scores? (?:of|above|below|between|range)"
+    r"|(?:a )?(?:full[- ])?term\b|pregnanc|normal|reference|the (?:normal|reference|maximum"
+    r"|minimum|range|formula|equation|cut-?off|threshold|typical|standard)"
+    r"|(?:this|these|the|it)(?: [\w-]{1,20}){0,6}? (?:indicat\w*|suggest\w*|correspond\w*|falls?"
+    r"|means|impl(?:y|ies)|represents?|places?|puts?|is (?:considered|classified|within|above"
+    r"|below|consistent|associated|in the|elevated|low\b|high\b|normal))"
+    r"|(?:this|that|it)(?: [a-z]{1,12})? (?:is|was|are) (?:an? |the |in |therefore "
+    r"|well )?(?:\w+ly |very |quite )?(?:moderate|mild|severe|low|high|normal|elevated|abnormal"
+    r"|within|above|below|under|over|intermediate|significant|small|large|positive|negative)"
+    r"|(?:risk|interpretation|clinical|category|recommend\w*|reference|normal|treatment|management"
+    r"|consider|comment|caveat|reminder|sources?|references?|confidence|formula|check|verification|units?)\b"
+    r"|(?:based on|calculated (?:from|with|using|for)|computed (?:from|with|using)|derived from"
+    r"|using)\b(?:[^,=≈→]|,(?= ?\d)){0,200}$"
+    r"|(?:dos(?:e|ing|age) (?:adjust|reduc|should|must)|therapy|avoid|monitor|start|give|repeat|refer)"
+    r"|(?:this|i) (?:calculation |result |value |estimate )?(?:assum\w*|used?|uses|was rounded"
+    r"|is based|is calculated|was calculated|took|have used|rounded)|patients? with)",
+    re.IGNORECASE,
+)
+RISK = re.compile(
+    r"\b(?:risk|mortality|probability|likelihood|chance|odds|survival|rate of|prevalence|class"
+    r"|stage|category|grade)\b",
+    re.IGNORECASE,
+)
+SCORE = re.compile(r"\b(?:scores?|points|index)\b", re.IGNORECASE)
+INPUT = re.compile(
+    r"^\W*(?:(?:the |this |his |her |their |patient's |patient |serum |plasma |current |body "
+    r"|actual |total body |given |reported |measured |recorded )*)"
+    r"(?:weighs?|weight|height|age|aged|gender|sex|creatinine|cr|scr|albumin|sodium|na\+?"
+    r"|potassium|k\+?|chloride|cl-?|bicarbonate|hco3-?"
+    r"|glucose|bun|urea|bilirubin|inr|platelets?(?: count)?|plt|wbc|hemoglobin|haemoglobin"
+    r"|hematocrit|heart rate|hr|pulse|respiratory rate|rr|temp(?:erature)?"
+    r"|systolic|diastolic|blood pressure|bp|sbp|dbp|triglycerides?|tg|hdl|total cholesterol"
+    r"|insulin|ast|alt|qt|qt interval"
+    r"|rr interval|cycle length|lmp|last (?:menstrual )?period|today|current date|calcium|ph|pao2"
+    r"|fio2|paco2)\b"
+    r"(?: (?:began|started|concentration|level|value|count|of|interval|date|day|first"
+    r"|blood pressure|\([^()]{0,20}\))){0,3}\W{0,3}(?:is|was|were|are|=|:|of|on|has|\d|$)",
+    re.IGNORECASE,
+)
+UNKNOWN = re.compile(
+    r"\W*(?:not|n/a|unknown|none|cannot|can't|unable|insufficient|unclear|undetermined"
+    r"|indeterminate|impossible|no )\b",
+    re.IGNORECASE,
+)
+OTHER_DATE = re.compile(
+    r"(?:the )?(?:patient's )?(?:lmp|last (?:menstrual )?period|today)\b[^,;:]{0,30}(?:is|was"
+    r"|began|started|on)\b[^,;]{0,30}$",
+    re.IGNORECASE,
+)
+REFUSAL = re.compile(
+    r"\b(?:cannot|can't|can not|could not|couldn't|unable to|not possible to|impossible to"
+    r"|not able to)\b(?:\W+\w+){0,3}?\W+"
+    r"(?:calculat\w*|comput\w*|determin\w*|be (?:\w+ly )?(?:calculated|computed|determined"
+    r"|answered|estimated|established|given|assessed)|provide|answer|give|say|estimate|assess"
+    r"|complete|derive)"
+    r"|\bnot (?:calculable|computable|determinable|applicable|available|possible)\b"
+    r"|\b(?:insufficient|not enough) (?:data|information|details)",
+    re.IGNORECASE,
+)
+CALCULATES = re.compile(
+    r"\d[^\n=≈]{0,120}[-+*/×÷·^] ?[\d(√][^\n=≈]{0,120}$"
+    r"|[=≈][^\n=≈]{0,100}[-+*/×÷·^√(][^\n=≈]{0,100}$|√|\bsqrt|\bexp|\bln|[+*×] ?[\w(]{1,30}\)\s*$"
+)
+ALTERNATIVE = re.compile(
+    r"\b(?:alternativ\w*|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
+    r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
+    r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
+    re.I,
+)
+UNIT_WORDS = re.compile(r"[A-Za-z]+")
+LABEL = re.compile(r"^[^:=\n]{1,60}[:=]")
+UNIT = re.compile(
+    r"%|percent|(?:[kcmµunp]|mc)?(?:g|l|L|m|mol|eq|Eq|iu|IU|U|Osm|osm|sec"
+    r"|s)(?: ?/ ?\S{1,20})?(?: ?/ ?\S{1,20})?|mm ?Hg|kPa|(?:MME|mme|mL|ml)(?:/\S{1,20}"
+    r"| per \w{1,10})|(?:lb|pound|kilogram|stone|inche|hour|minute|day|week)s?(?: total)?"
+)
+APPROXIMATELY = re.compile(
+    r"(?:approximately|approx\.?|about|around|roughly|circa|ca\.|exactly|nearly|just|only|~|≈"
+    r"|[\s($*\"'+:=∴→➡✅👉\ufe0f✔-])*",
+    re.I,
+)
+LIST_MARK = re.compile(r"(?:[-+*•◦▪]|\(?\d{1,2}[.)]) ")
+LEADS_TO = re.compile(
+    r"\b(?:so|therefore|thus|hence|giving|making|resulting|yielding|total|final|overall|then)\b",
+    re.IGNORECASE,
+)
+BRACKETS = re.compile(r" ?[(\[]((?:[^()\[\]\n]|\([^()\n]{0,100}\)){1,300})[)\]]")
+ARITHMETIC = re.compile(r"\d ?[+×*] ?[\d.(]|\d - [\d(]")
+IN_OTHER_WORDS = re.compile(
+    r"\b(?:i\.e\.?|that is|namely|or),? (?:about |approximately |≈ ?)?$", re.IGNORECASE
+)
+PART = re.compile(r"(?: ?points?)? (?:for|from|because|due)\b", re.IGNORECASE)
+NOT_OTHER = re.compile(r"[^\d.;]{0,20}\bnot $", re.IGNORECASE)
+ROUNDED_TO = re.compile(
+    r" ?(?:→|≈|->) ?$|[^\d.;\n]{0,25}\bround(?:s|ed|ing)?(?: (?:up|down"
+    r"|off))?(?: to(?: the nearest [a-z ]{1,20}?)?| gives)?[ :=,]{1,3}(?:is |as |≈ ?)?$",
+    re.IGNORECASE,
+)
+USED = re.compile(r"\b(?:was|were|is|are|has been) (?:therefore |thus )?used\b", re.IGNORECASE)
+
+
+ANSWER_FIELDS = {
+    "answer",
+    "final_answer",
+    "finalanswer",
+    "value",
+    "result",
+    "final_value",
+    "final_result",
+}
+# One of these is in every cue; looking for them first is faster.
+CUE_WORDS = (
+    "ans",
+    "result",
+    "final",
+    "output",
+    "conclusion",
+    "response",
+    "verdict",
+    "majority",
+    "consensus",
+    "total score",
+)
