@@ -233,6 +233,11 @@ class Response:
     attempts: int = 1
     likelihoods: tuple[OptionLikelihood, ...] = ()
 
+    @property
+    def likelihoods_by_option(self) -> dict[str, float | None]:
+        """The log-likelihood of each option; empty if the options were not compared."""
+        return {each.option: each.logprob for each in self.likelihoods}
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -50,6 +50,8 @@ class Note(StrEnum):
     SAMPLE = "a sample of the data"
     INVENTED = "invented data"
     UNKNOWN_DATA = "not a known version of the benchmark's data"
+    CONSTRAINED = "the server limited every answer to the options"
+    LOGPROB = "the likeliest option counted as the answer"
     HELM = "scored by HELM's rules"
     IMPORTED = "imported from HELM"
     NOT_ENDED = "the run has not ended"
@@ -209,6 +211,8 @@ class RunSummary:
             Note.SAMPLE: data.known == "sample",
             Note.INVENTED: data.known == "invented",
             Note.UNKNOWN_DATA: data.known == "unknown" and not data.own,
+            Note.CONSTRAINED: details.answer_mode == "constrained",
+            Note.LOGPROB: details.answer_mode == "logprob",
             Note.HELM: details.scoring == "helm",
             Note.IMPORTED: self.run.imported,
             Note.NOT_ENDED: self.run.state != "ended",

@@ -85,8 +85,12 @@ class HelmSpec:
     def adapter_spec(self, *, multiple_choice: bool) -> dict[str, Any]:
         """Return the settings with which the model was asked."""
         details = self._run.details
+        method = "multiple_choice_joint" if multiple_choice else "generation"
+        # HELM puts runs with equal settings into one row, and has no setting for these ways of asking.
+        if details.answer_mode != "generate":
+            method = f"{method}_{details.answer_mode}"
         spec: dict[str, Any] = {
-            "method": "multiple_choice_joint" if multiple_choice else "generation",
+            "method": method,
             "input_prefix": "",
             "input_suffix": "",
             "output_prefix": "",

@@ -72,6 +72,7 @@ def iter_run_rows(store: Store, run: Run, names: ShownNames) -> Iterator[dict[st
             "category": run.details.category,
             "access": run.details.access,
             "language_model": run.details.language_model,
+            "answer_mode": run.details.answer_mode,
             "metric": metric.metric,
             "helm_name": kept_metric.helm_name or metric.metric,
             "scoring": kept_metric.scoring or run.details.scoring,
@@ -178,6 +179,7 @@ def _describe_case(case: ClearedCase) -> dict[str, Any]:
         "answer": _require_redacted_or_none(case.answer),
         "reasoning": _require_redacted_or_none(case.reasoning),
         "finish_reason": case.finish_reason,
+        "likelihoods": dict(case.likelihoods) or None,
         "scores": _describe_scores(case),
         "judgements": [build_judgement_row(judgement) for judgement in case.judgements],
     }

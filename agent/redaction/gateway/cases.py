@@ -5,7 +5,7 @@ This is the only path from the store to pages and exports.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
@@ -79,6 +79,8 @@ class ClearedCase:
         id: the dataset's own id, for finding the record; only set if original text is shown.
         scores: scores by metric name.
         judgements: judgements of the answer, by metric and seat.
+        likelihoods: log-likelihoods of the options by letter, if the run compared them; None for options whose value
+            is below those that the server returned.
     """
 
     position: int
@@ -91,6 +93,7 @@ class ClearedCase:
     finish_reason: str | None
     scores: Mapping[str, Score | Unscored]
     judgements: tuple[ClearedJudgement, ...] = ()
+    likelihoods: Mapping[str, float | None] = field(default_factory=dict)
 
 
 class Clearer(ABC):
@@ -263,6 +266,7 @@ def _build_case(
         finish_reason=None if response is None else response.finish_reason,
         scores=stored.scores,
         judgements=tuple(_build_judgement(judgement, texts) for judgement in judged),
+        likelihoods={} if response is None else response.likelihoods_by_option,
     )
 
 

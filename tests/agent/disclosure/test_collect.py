@@ -355,6 +355,16 @@ def test_a_run_that_does_not_say_how_it_was_run_is_run_again(store: Store, lacki
     assert "Repeat the same `intramural run`" in caught.value.advice
 
 
+@pytest.mark.parametrize("mode", ["constrained", "logprob"])
+@pytest.mark.parametrize("overrides", [["answer_mode"], []])
+def test_answers_that_were_not_generated_freely_are_not_submitted_for_a_cell_of_those_that_were(
+    store: Store, mode: str, overrides: list[str]
+) -> None:
+    fill(store, ALL, patients(60), answer_mode=mode, overrides=overrides)
+    with pytest.raises(DisclosureError, match=f"its settings differ .*: answer_mode={mode}"):
+        found(store)
+
+
 def test_runs_that_no_cell_asks_for_are_nobodys_business(store: Store) -> None:
     fill(store, ALL, patients(60))
     fill(store, EXAM, patients(60), overrides=["instructions"], agent_version="0.0.9")

@@ -16,6 +16,8 @@ from tests.agent.results.run_summaries import of
         ({"agent_version": "0.0.1"}, "other scoring rules"),
         ({"benchmark_digest": "e"}, "another definition of the benchmark"),
         ({"sampled": 50}, "another sample"),
+        ({"answer_mode": "constrained"}, "another way of asking"),
+        ({"answer_mode": "logprob"}, "another way of asking"),
         (
             {"metrics": [{"name": "m", "options": {"encoder": "sha256:e"}}]},
             "another encoder or other options of the metric",
@@ -41,5 +43,7 @@ def test_a_limit_above_the_data_chooses_nothing_and_lengths_of_answers_are_the_m
     assert compare_summaries([one, other]).rates == {"a": 1.0, "b": 0.0}
     long = replace(other, run=replace(other.run, name="x:model=b,num_output_tokens=4000"))
     assert compare_summaries([one, long]).rates == {"a": 1.0, "b": 0.0}
+    named = replace(other, run=replace(other.run, name="x:model=b,answer_mode=generate"))
+    assert compare_summaries([one, named]).rates == {"a": 1.0, "b": 0.0}
     told = replace(other, run=replace(other.run, name="x:model=b,instructions=none"))
     assert compare_summaries([one, told]).rates == {"a": None, "b": None}

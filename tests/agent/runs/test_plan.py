@@ -18,7 +18,7 @@ from agent.inference.wire import request_identity
 from agent.runs.plan import RunOptions, check_reachable, plan_runs, write_run_name
 from agent.site.directory import Site, create_site
 from agent.site.http_limits import http_limits
-from agent.vocabulary import ChatRequest, Message, Shortenable
+from agent.vocabulary import ChatRequest, ClosedQuestion, Message, Shortenable
 from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.runs.suites import plan, write_benchmark
 
@@ -48,6 +48,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
         replace(REQUEST, top_p=1.0),
         replace(REQUEST, extra_body={"repeat_penalty": 1.0}),
         replace(REQUEST, shortenable=Shortenable(0, 0, 1, "start")),
+        replace(REQUEST, closed=ClosedQuestion("logprob", ("A", "B"))),
     ],
 )
 def test_whatever_changes_the_question_changes_its_identity(other: ChatRequest):
@@ -97,6 +98,8 @@ def test_a_runs_name_holds_no_file_name():
         "model=a/b,instructions=expert",
         "model=a/b,temperature=1",
         "model=a/b,stop=hash",
+        "model=a/b,answer_mode=constrained",
+        "model=a/b,answer_mode=logprob",
         "model=a_b",
         "model=a/c",
     ],
@@ -114,6 +117,37 @@ def test_one_run_given_twice_is_refused(site: Site):
     entries = [parse_run_entry("med_qa:model=a/b")] * 2
     with pytest.raises(ConfigError, match="more than once: med_qa:model=a/b"):
         plan_runs(site, entries, RunOptions("s", server="http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.parametrize("mode", ["constrained", "logprob"])
+@pytest.mark.parametrize("named", ["entry", "option"])
+def test_options_are_not_asked_for_where_answers_are_free_text(site: Site, mode: str, named: str):
+    entry = "medcalc_bench:model=a/b" + (f",answer_mode={mode}" if named == "entry" else "")
+    options = {"answer_mode": mode} if named == "option" else {}
+    with pytest.raises(ConfigError, match="the answers of medcalc_bench are free text"):
+        plan(site, entry, **options)
+
+
+def test_an_entrys_own_way_of_asking_comes_before_the_command_lines(site: Site):
+    named = plan(site, "med_qa:model=a/b,answer_mode=constrained", answer_mode="logprob")
+    assert (named.answer_mode, named.max_tokens) == ("constrained", 64)
+    unnamed = plan(site, "med_qa:model=a/b", answer_mode="logprob")
+    assert (unnamed.answer_mode, unnamed.max_tokens) == ("logprob", 1)
+    assert unnamed.name.endswith(",answer_mode=logprob")
+    usual = plan(site, "med_qa:model=a/b,answer_mode=generate", answer_mode="logprob")
+    assert usual.name == plan(site, "med_qa:model=a/b").name
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ("answer_mode=constraint", "expected one of generate, constrained, logprob"),
+        ("answer_mode=logprob,num_output_tokens=9", "cannot be combined with num_output_tokens"),
+    ],
+)
+def test_a_wrong_way_of_asking_is_named(pairs: str, words: str):
+    with pytest.raises(ConfigError, match=words):
+        parse_run_entry(f"med_qa:model=a/b,{pairs}")
 
 
 WARDS = (

@@ -4,7 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
-from agent.vocabulary import Identifier, Instance, Message, Reference, Response, Shortenable
+from agent.vocabulary import (
+    Identifier,
+    Instance,
+    Message,
+    OptionLikelihood,
+    Reference,
+    Response,
+    Shortenable,
+)
 
 # Datasets and servers hold everything, lone surrogates and NUL included.
 anything = st.text(st.characters(codec=None))
@@ -32,6 +40,9 @@ responses = st.builds(
     st.none() | st.integers(0, 10**6),
     st.none() | st.integers(0, 10**6),
     st.floats(0, 1e6),
+    likelihoods=st.lists(
+        st.builds(OptionLikelihood, anything, st.none() | st.floats(-1e4, 0)), max_size=3
+    ).map(tuple),
 )
 
 
@@ -43,6 +54,12 @@ def test_an_instance_comes_back_as_it_was(instance: Instance):
 @given(responses)
 def test_a_response_comes_back_as_it_was(response: Response):
     assert decode_response(encode_response(response)) == response
+
+
+def test_responses_of_earlier_versions_are_read_and_those_without_likelihoods_keep_their_bytes():
+    first = b'[1,"C","","stop",7,1,0.5,0,1]'
+    assert decode_response(first) == Response("C", "", "stop", 7, 1, 0.5)
+    assert encode_response(Response("C", "", "stop", 7, 1, 0.5)) == first
 
 
 @given(instances, instances)

@@ -1,0 +1,144 @@
+"""Answers that a server limits to the options, and options compared by their probabilities."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.inference.closed_questions import (
+    choose_likeliest,
+    read_chosen_option,
+    write_choice_fields,
+)
+from agent.vocabulary import (
+    ClosedQuestion,
+    Failure,
+    OptionLikelihood,
+    Reason,
+    Response,
+)
+from tests.agent.fault_server import Action, Body, FaultServer, Message, always, read_options
+from tests.agent.inference.asking import ask_one, chat
+
+OPTIONS = ("A", "B", "C", "D")
+CONSTRAINED = ClosedQuestion("constrained", OPTIONS)
+LOGPROB = ClosedQuestion("logprob", OPTIONS)
+TOP = {"logprobs": True, "top_logprobs": 20}
+
+
+def ask_constrained(server: FaultServer, field: str = "structured_outputs") -> Response | Failure:
+    fields = write_choice_fields(field, OPTIONS)
+    return ask_one(server.url, chat("Which?", closed=CONSTRAINED, extra_body=fields))
+
+
+def ask_likeliest(likeliest: dict[str, float], **options: object) -> Response | Failure:
+    with FaultServer(likeliest=lambda _: likeliest, **options) as server:
+        request = chat("Which?", closed=LOGPROB, extra_body=TOP, max_tokens=1)
+        return ask_one(server.url, request)
+
+
+@pytest.mark.parametrize("field", ["structured_outputs", "guided_choice", "grammar"])
+def test_a_limited_answer_is_the_option_and_nothing_else(field: str):
+    with FaultServer(answer="C") as server:
+        result = ask_constrained(server, field)
+    assert isinstance(result, Response)
+    assert result.text == "C"
+
+
+def test_an_option_within_json_is_taken_out_of_it():
+    with FaultServer(answer="C") as server:
+        result = ask_constrained(server, "response_format")
+        assert server.asked[-1].body["response_format"]["json_schema"]["strict"] is True
+    assert isinstance(result, Response)
+    assert result.text == "C"
+
+
+@pytest.mark.parametrize(
+    "text", ["The answer is C.", "C. Heparin", "E", "c", "", '{"answer": "E"}']
+)
+def test_a_server_that_stops_limiting_answers_during_a_run_gives_no_answer(text: str):
+    with FaultServer(fault=always(Message({"content": text}))) as server:
+        assert ask_constrained(server) == Failure(Reason.BAD_REPLY, 200)
+
+
+def test_a_limited_answer_that_is_cut_off_is_no_answer():
+    with FaultServer(fault=always(Message({"content": '{"answer": '}, "length"))) as server:
+        result = ask_constrained(server)
+    assert isinstance(result, Response)
+    assert (result.text, result.finish_reason) == ("", "length")
+
+
+@given(st.text())
+def test_only_an_option_alone_or_as_json_is_read(text: str):
+    option = read_chosen_option(text, OPTIONS)
+    assert option is None or text.strip() == option
+
+
+def test_a_grammar_quotes_any_option():
+    options = ['say "no"', "back\\slash", "yes"]
+    assert read_options(write_choice_fields("grammar", options)) == options
+
+
+def test_the_likeliest_option_is_the_answer_and_all_likelihoods_are_kept():
+    result = ask_likeliest({"The": -0.1, " B": -2.0, "B": -3.0, "A": -2.5, "c": -0.5})
+    assert isinstance(result, Response)
+    assert (result.text, result.finish_reason) == ("B", "stop")
+    assert result.likelihoods == (
+        OptionLikelihood("A", -2.5),
+        OptionLikelihood("B", -2.0),
+        OptionLikelihood("C", None),
+        OptionLikelihood("D", None),
+    )
+
+
+@pytest.mark.parametrize("likeliest", [{"A": -1.0, "B": -1.0, "C": -2.0}, {"The": -0.1, "I": -2.0}])
+def test_a_tie_or_no_option_among_the_likeliest_tokens_is_no_answer(likeliest: dict[str, float]):
+    result = ask_likeliest(likeliest)
+    assert isinstance(result, Response)
+    assert result.text == ""
+    assert len(result.likelihoods) == 4
+
+
+def test_a_server_that_stops_returning_probabilities_gives_no_answer():
+    assert ask_likeliest({"A": -1.0}, ignores={"logprobs"}) == Failure(Reason.BAD_REPLY, 200)
+
+
+@pytest.mark.parametrize("logprob", [math.nan, -math.inf, "-1", None, True])
+def test_a_probability_that_is_no_number_is_left_out(logprob: object):
+    result = ask_likeliest({"B": -2.0}, fault=always(_reply_with(logprob)))
+    assert isinstance(result, Response)
+    assert result.text == "B"
+    assert result.likelihoods[0] == OptionLikelihood("A", None)
+
+
+def _reply_with(logprob: object) -> Action:
+    first = {
+        "token": "B",
+        "logprob": -2.0,
+        "top_logprobs": [{"token": "A", "logprob": logprob}, {"token": "B", "logprob": -2.0}],
+    }
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": "B"},
+        "finish_reason": "length",
+        "logprobs": {"content": [first]},
+    }
+    return Body(json.dumps({"id": "1", "model": "test-model", "choices": [choice]}).encode())
+
+
+likelihoods = st.lists(st.none() | st.floats(-50, 0), min_size=2, max_size=4)
+
+
+@given(likelihoods)
+def test_no_option_is_chosen_that_another_equals_or_exceeds(logprobs: list[float | None]):
+    measured = [OptionLikelihood(*pair) for pair in zip(OPTIONS, logprobs, strict=False)]
+    chosen = choose_likeliest(measured)
+    values = dict(zip(OPTIONS, logprobs, strict=False))
+    known = sorted((value for value in logprobs if value is not None), reverse=True)
+    if chosen is None:
+        assert not known or known[:1] == known[1:2]
+    else:
+        assert values[chosen] == known[0]
+        assert known.count(known[0]) == 1
