@@ -22,6 +22,7 @@ BARE_CHOICE_FIELDS: tuple[ChoiceField, ...] = ("structured_outputs", "guided_cho
 
 TOP_LOGPROBS = 20  # the largest number that vLLM (by default) and OpenAI accept
 _JSON_KEY = "answer"
+_PART_OF_CHARACTER = "\ufffd"
 
 
 def write_choice_fields(field: ChoiceField, options: Sequence[str]) -> dict[str, object]:
@@ -101,7 +102,8 @@ def _read_logprob_reply(
     options: Sequence[str], reply: Mapping[str, object], response: Response
 ) -> Response | Failure:
     alternatives = list(iter_first_tokens(reply))
-    if not alternatives:
+    # llama.cpp returns no probabilities if the likeliest token is only a part of a character, thus not an option.
+    if not alternatives and response.text != _PART_OF_CHARACTER:
         return Failure(Reason.BAD_REPLY, 200)
     likelihoods = tuple(_measure_option(option, alternatives) for option in options)
     return replace(

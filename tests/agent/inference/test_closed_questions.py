@@ -105,6 +105,13 @@ def test_a_server_that_stops_returning_probabilities_gives_no_answer():
     assert ask_likeliest({"A": -1.0}, ignores={"logprobs"}) == Failure(Reason.BAD_REPLY, 200)
 
 
+def test_a_first_token_that_is_part_of_a_character_is_no_option():
+    with FaultServer(fault=always(Message({"content": "\ufffd"}, "length"))) as server:
+        result = ask_one(server.url, chat("Which?", closed=LOGPROB, extra_body=TOP, max_tokens=1))
+    assert isinstance(result, Response)
+    assert (result.text, result.likelihoods[0]) == ("", OptionLikelihood("A", None))
+
+
 @pytest.mark.parametrize("logprob", [math.nan, -math.inf, "-1", None, True])
 def test_a_probability_that_is_no_number_is_left_out(logprob: object):
     result = ask_likeliest({"B": -2.0}, fault=always(_reply_with(logprob)))
