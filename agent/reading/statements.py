@@ -16,18 +16,23 @@ _CLAUSE_END = re.compile(
 _DENIAL = re.compile(
     r"\b(?:not|no|never|nobody|none|neither|nor|cannot|wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistaken(?:ly)?"
     r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
-    r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether|why|doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
+    r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether"
+    r"|(?<!is )(?<!'s )why|(?<!no )(?<!without )(?<!without a )doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
     r"|\b(?:least|worst|second|alternative|other|another|previous|initial)(?:\s\w{1,20}){0,2}\s?$",
     re.IGNORECASE,
 )
-_CONDITION = re.compile(r"(?:if|unless|were|had|should)\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"(?:if(?! (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b)|unless|were|had|should)\b",
+    re.IGNORECASE,
+)
 _UNLESS = re.compile(r"\b(?:unless|except|only (?:if|when|in))\b", re.IGNORECASE)
 _TURN = re.compile(
     r"\b(?:but|although|though|however|unless|except|if|when|only|avoid\w*|too|also|as well|and so|so is|yet)\b",
     re.IGNORECASE,
 )
 _RETRACTION = re.compile(
-    r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and))|hold on|actually,|no, |correction|sorry|hmm"
+    r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on|actually,"
+    r"|no, |correction\s?[:,!]|sorry\b(?! friends)|hmm"
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
     r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
     r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",

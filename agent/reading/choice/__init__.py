@@ -3,15 +3,15 @@ r"""Find the option that an answer to a multiple-choice question names: the docu
 MedHELM accepts only the bare capital letter, so it scores "B.", "(B)" and "Answer: B" as wrong. Here an answer is read
 as a careful person would read it, and stays unread where that person would ask back. Nothing is guessed.
 
-Of an answer in JSON, `whole_answer` has only the value of the key that names the answer read. The further steps, each in
-a module of its own:
+Of an answer in JSON, `whole_answer` has only the value of the key that names the answer read. The further steps, each
+in a module of its own:
 
 1. `normalise` removes markup.
 2. `references` marks every place where the answer refers to an option: "(B)", "option B", the option's own text.
    After that, words inside an option's text ("not", "avoid") can no longer be taken for words of the answer.
-3. `statements` collects the statements that an option is the answer, each with its rule, and leaves out those that
-   are denied, conditional or questions.
-4. `decision` takes the strongest statements. They must all name the same option.
+3. `stated`, `lines` and `comments` collect claims: statements that an option is the answer, each with its strength and
+   rule. A statement that is denied, conditional or a question is no claim.
+4. `decision` takes the strongest claims. They must all name the same option.
 """
 
 from agent.reading.choice.rules import RULES

@@ -9,15 +9,15 @@ BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\
 _PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
 END = (
     rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
-    r"|\s(?:and|but)\s(?:not|the|it|this|that|because)\b)"
+    r"|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
 _MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
 # "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
-_NOT_A_NAME = (
+NOT_A_NAME = (
     r"(?!\.\s(?!(?:because|since|as|the|this|it|its|in|i|explanation|reason\w*|here|given|so|while|although|not|which"
     r"|correct|is|for|due|a|an|and|or|of|these|patients?|all|both|other|others|no|none|wrong|right|most|only)\b)[a-z])"
 )
-LETTER = rf"(?:(?P<capital>[A-Z]){_NOT_A_NAME}{END}|(?P<small>[b-hj-z]){_NOT_A_NAME}{END}|(?P<vowel>[ai]){_MARK_OR_END})"
+LETTER = rf"(?:(?P<capital>[A-Z]){NOT_A_NAME}{END}|(?P<small>[b-hj-z]){NOT_A_NAME}{END}|(?P<vowel>[ai]){_MARK_OR_END})"
 MARKED = rf"(?P<sign>[{SIGNS}]){PADDING}*"
 CALLED = r"(?:(?:the\s)?(?:correct\s|best\s|right\s)?(?:option|choice|answer|letter|number)\s)"
 REFERENCE = re.compile(
@@ -26,18 +26,22 @@ REFERENCE = re.compile(
 """A reference to an option where one is expected."""
 
 _NEW_SUBJECT = r"\s(?:is|was|would|can|could|has|does|seems|isn't|may|might)\b"
-_SECOND_LETTER = rf"(?P<capital>[A-Z])(?=\s?$|\n|\s?[.,;:!)\]/&+\"'](?!\w)|\s(?:and|or|are|both)\b|\s[-(\[]|\s{BECAUSE})"
+_SECOND_LETTER = (
+    r"(?P<capital>[A-Z]|[b-h](?=\s?[.,;)]|\s(?:and|or|are)\b))"
+    rf"(?=\s?$|\n|\s?[.,;:!)\]/&+\"'](?!\w)|\s(?:and|or|are|both)\b|\s[-(\[]|\s{BECAUSE})"
+)
 JOINED = re.compile(
-    r"[)\]\"'.]?(?:\s?,\s?(?:and/or|and|or|vs\.?|versus)\s|\s?[,;]\s?|\s?[/&+|]\s?|\s(?:and/or|and|or|vs\.?|versus|as\swell\sas)\s"
-    r"|\sor,?\s)(?:(?:also|possibly|maybe|perhaps|even|either|both|else|potentially)\s){0,2}"
-    rf"(?:(?i:option|choice|answer)\s)?[(\[\"']?(?:{MARKED}(?!{_NEW_SUBJECT})|{_SECOND_LETTER})"
+    r"[)\]\"'.]?(?:[ ]?,[ ]?(?:and/or|and|or|vs\.?|versus)[ ]|[ ]?[,;][ ]?|[ ]?[/&+|][ ]?"
+    r"|[ ](?:and/or|and|or|vs\.?|versus|as[ ]well[ ]as)[ ]"
+    r"|[ ]or,?[ ])(?:(?:also|possibly|maybe|perhaps|even|either|both|else|potentially)[ ]){0,2}"
+    rf"(?:(?i:option|choice|answer)[ ])?[(\[\"']?(?:{MARKED}(?!{_NEW_SUBJECT})|{_SECOND_LETTER})"
 )
 """A second reference joined to the first one: "B and C", "A/B", "B, C or D"."""
 OR_MORE = re.compile(r"[)\]\"']?,?\s(?:or|and/or)\s(?!more\b|rather\b|in\sother\b)", re.IGNORECASE)
 """An alternative that is no option: "B or something else"."""
 
 _NOUN = (
-    r"(?:answer|option|choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
+    r"(?:answer|option|(?<!of\s)choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
     r"|guess)"
 )
 _IS = (
@@ -60,12 +64,18 @@ STATED = re.compile(
     rf"{_FILLER}"
 )
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
-CHOSEN = re.compile(
-    r"\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?(?:\s(?:\w{3,12}ly|still|also|thus|have\sto|go\sahead\sand))?"
-    r"\s(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer|say|settle\son|lean\stowards?|leaning\stowards?"
-    r"|lean|stick\swith|vote\sfor|mark|suggest|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?"
+_CHOOSE = (
+    r"(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer|say|settle\son|decide\s(?:on|for)"
+    r"|lean\s(?:towards?|to)|leaning\s(?:towards?|to)|lean|stick\swith|vote\s(?:for|goes\sto)|mark|tick|circle|submit|commit\sto"
+    r"|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
-    r"|(?:going|go|stick|sticking|settling)\s(?:with|on|for)|(?:so|therefore|thus|hence),?\s(?:choose|pick|select))"
+)
+CHOSEN = re.compile(
+    r"\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?"
+    rf"(?:\s(?:\w{{3,12}}ly|still|also|thus|therefore|hence|just|now|then|rather|have\sto|go\sahead\sand)){{0,2}}\s{_CHOOSE}"
+    r"|(?:going|go|stick|sticking|settling|settle|ending\sup)\s(?:with|on|for)|put\sme\sdown\s(?:for|as)"
+    r"|my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)|is\son|would\sbe\son|goes\swith)"
+    r"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select))"
     rf"{_FILLER}(?<=[\s:])"
 )
 CONCLUSION = re.compile(
@@ -78,7 +88,7 @@ CONCLUSION = re.compile(
 # "The best next step is C", "the statement that is not true is option D".
 COPULA = re.compile(
     r"(?<=[a-z)\"'])\s(?:is|are|be|was)\s(?:most\slikely\s|likely\s|therefore\s|thus\s|probably\s|clearly\s|only\s|in\sfact\s){0,2}"
-    rf"(?=[\"'(\[]?(?:[{SIGNS}]|[a-z][\s.,;)\]\"'!]|[a-z]$|(?:option|choice|answer)\s))"
+    rf"(?=(?:(?:the|an?)\s(?=[{SIGNS}]))?[\"'(\[]?(?:[{SIGNS}]|[a-z][\s.,;)\]\"'!]|[a-z]$|(?:option|choice|answer)\s))"
 )
 # Words before "is C" that make C no option: "the grade is C".
 NOT_AN_OPTION = re.compile(
@@ -92,7 +102,7 @@ STATED_ELSEWHERE = re.compile(
     r"(?:\s?:|\s(?:es|est|ist|è|é|is)\b|是|は|은|는)\s?:?\s?"
     r"(?:(?:la|letra|lettera|lettre|option|opci[óo]n|opção|opzione|optie)\s){0,2}"
 )
-"""The answer stated in other languages, but only "answer is B" and "answer: B"; with a word in between, it is no cue."""
+"""The answer stated in other languages, but only "answer is B" and "answer: B", without a word in between."""
 
 _ADVERB = (
     r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|obviously|the|single"
@@ -101,15 +111,15 @@ _ADVERB = (
 _RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate|fitting|plausible|consistent|probable))"
 _NOUN_OF_CHOICE = (
     r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
-    r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|(?:of\schoice))"
+    r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|(?:of\schoice))"
 )
-_STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s(?:because|since|as|given|due)\b"
+_STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
 IS_RIGHT = re.compile(
     rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\))?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
     rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
     rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b))"
     r"|(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
-    r"|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b)",
+    r"|gets\smy\svote|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b)",
     re.IGNORECASE,
 )
 """What follows an option that is called right: "B is correct", "Hepatitis B is the most likely diagnosis"."""
@@ -131,17 +141,18 @@ _SURE = (
     r"|i'm\s(?:\w{1,12}\s)?(?:sure|confident|certain)|for\ssure|definitely|certainly|probably|most\slikely|likely|clearly|obviously"
     r"|no\sdoubt|without\s(?:a\s|any\s)?doubt|of\scourse|in\smy\s(?:opinion|view)|with\s(?:\w{1,12}\s)?(?:confidence|certainty)"
     r"|it\sis|is\s(?:my|the)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick)|(?:high|low|medium|moderate)\sconfidence|\d{1,3}(?:\.\d+)?\s?%(?:\s(?:sure|confident|certain|confidence))?"
-    r"|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
+    r"|~?\d{1,3}\s?%(?:\s(?:sure|confident))?|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
 )
+_ADDRESS = r"(?:,?\s(?:lol|haha|imo|imho|tbh|btw|please|thanks|doctor|sir|then|though|obviously))?"
 PURE_TAIL = re.compile(
-    rf"[)\]>}}\"'.:,;!✓\s]{{0,8}}(?:[-,]\s?)?(?:[(\[](?:{_SURE}|very\s\w+|sure|certain|high|correct|answer|✓)[^()\[\]\n]{{0,40}}[)\]]|{_SURE})?"
+    rf"[)\]>}}\"'.:,;!✓\s]{{0,8}}(?:[-,]\s?)?(?:[(\[](?:{_SURE}|very\s\w+|sure|certain|high|correct|answer|✓)[^()\[\]\n]{{0,40}}[)\]]|{_SURE})?{_ADDRESS}"
     r"[)\]>}\"'.:,;!✓\s]{0,8}",
     re.IGNORECASE,
 )
 """What may follow an option that is all of a line: ".", "(confidence: high)", ", I think"."""
 LINE_END = (
     r"(?=\s?$|\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s[-(\[✓]"
-    r"|\s(?:because|since|given\sthat|due\sto|as\s(?:the|it|this|these|he|she|a|in|per))\b|\s(?:i\sthink|for\ssure|is\smy))"
+    r"|\s(?:because|since|given\sthat|due\sto|as\s(?:the|it|this|these|he|she|a|in|per))\b|\s(?:i\sthink|I\sthink|for\ssure|is\smy|lol|imo|tbh|obviously|please|definitely|probably)\b)"
 )
 """What may follow a lone letter at the start of a line: "A because", but not "A given patient"."""
 REASON_TAIL = re.compile(

@@ -12,7 +12,7 @@ def choose_claim(claims: Sequence[Claim], text: str) -> Claim | None:
     After a retraction ("Wait, no, ..."), only the claims behind it count, and they must be plain.
     """
     retraction = find_last_retraction(text)
-    if retraction is not None:
+    if retraction is not None and any(claim.end <= retraction for claim in claims):
         kept = [claim for claim in claims if claim.end > retraction]
         plain = any(claim.strength >= Strength.CALLED_CORRECT for claim in kept)
         claims = kept if plain else []

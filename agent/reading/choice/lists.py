@@ -36,13 +36,16 @@ class Listing:
 
 
 def find_listings(text: str, options: Options) -> list[Listing]:
-    """Return the lists in a normalised answer. Each has at least two items whose letters ascend, without a large gap."""
+    """Return the lists in a normalised answer: items with ascending letters, at least two; one may be missing."""
     listings: list[Listing] = []
     run: list[re.Match[str]] = []
     previous = -10
+    style = ""
     for mark in [*islice(_MARK.finditer(text), _MAX_ITEMS), None]:
         option = options.get_letter_option(_get_letter(mark)) if mark else UNKNOWN
-        continues_run = mark is not None and run and 0 < option - previous <= 2
+        continues_run = (
+            mark is not None and run and 0 < option - previous <= 2 and _get_style(mark) == style
+        )
         if not continues_run:
             if len(run) >= 2:
                 listings.append(
@@ -52,11 +55,17 @@ def find_listings(text: str, options: Options) -> list[Listing]:
         if mark is not None:
             run.append(mark)
             previous = option if option >= 0 else -10
+            style = _get_style(mark)
     return listings
 
 
 def _get_letter(mark: re.Match[str]) -> str:
     return mark["a"] or mark["b"] or mark["c"] or mark["d"] or mark["e"]
+
+
+def _get_style(mark: re.Match[str]) -> str:
+    """Return the sign behind the letter: a lone "A" and "B." are not items of the same list."""
+    return mark[0].rstrip()[-1:] if not mark[0].rstrip()[-1:].isalpha() else ""
 
 
 def _make_listing(

@@ -18,6 +18,7 @@ _CHARACTERS = str.maketrans(
         **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
         **dict.fromkeys("✔✅☑", "✓"),
         **dict.fromkeys("❌✘☒❎", "✗"),
+        "\u2014": " - ",
         "。": ". ",
         "、": ", ",
     }
@@ -56,6 +57,7 @@ _STEPS = (
     _Step("_", re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),
     _Step("_", re.compile(r"(?<=(?i:answer))_(?=(?i:choice|option|letter))"), (" ",)),
     _Step("</", re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
+    _Step("<|", re.compile(r"<\|[^|<>\n]{1,40}\|>(?:assistant|user|system)?"), ("\n",)),
     _Step("~", re.compile(r"~~[^~]{0,500}~~"), ()),
     _Step("\\", re.compile(r"\\[()\[\]]"), ()),
     _Step("", re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
@@ -69,8 +71,7 @@ def normalise(answer: str) -> str:
     """Return the answer without markup and repeated white space."""
     text = answer
     if not text.isascii() or "\r" in text:
-        text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
-        text = text.translate(_CHARACTERS).translate(_PRIVATE_USE)
+        text = _normalise_signs(text)
     for step in _STEPS:
         if step.needed in text:
             text = step.pattern.sub(step.rewrite, text)
@@ -88,13 +89,17 @@ def normalise_with_positions(answer: str) -> tuple[str, list[int]]:
     return text, positions
 
 
+def _normalise_signs(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text.translate(_PRIVATE_USE)).translate(_CHARACTERS)
+    return text.translate(ASCII_MARKS)
+
+
 def _normalise_characters(answer: str) -> tuple[str, list[int]]:
     """Normalise each character together with the combining marks that follow it."""
     pieces: list[str] = []
     positions: list[int] = []
     for match in re.finditer(r"(?s).[\u0300-\u036f\u3099\u309a\u1160-\u11ff]{0,20}", answer):
-        piece = unicodedata.normalize("NFKC", match[0]).translate(ASCII_MARKS)
-        piece = piece.translate(_CHARACTERS).translate(_PRIVATE_USE)
+        piece = _normalise_signs(match[0])
         pieces.append(piece)
         positions += [match.start()] * len(piece)
     return "".join(pieces), positions

@@ -3,11 +3,16 @@
 import re
 from functools import lru_cache
 
-from agent.reading.choice.claims import Claim, MarkedAnswer, TooManyClaimsError, collect_claims
+from agent.reading.choice.claims import Claim, TooManyClaimsError
+from agent.reading.choice.comments import read_listings, read_sentences
 from agent.reading.choice.decision import choose_claim
+from agent.reading.choice.lines import read_lines
+from agent.reading.choice.lists import find_listings
+from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.references import Options
 from agent.reading.choice.rules import WHOLE_ANSWER
+from agent.reading.choice.stated import read_statements
 from agent.reading.reading import Reading
 
 # A longer answer is an endless repetition, not a choice.
@@ -56,6 +61,21 @@ def _read(text: str, options: tuple[str, ...]) -> Claim | None:
     except TooManyClaimsError:
         return None
     return choose_claim(claims, answer.text)
+
+
+def collect_claims(answer: MarkedAnswer) -> list[Claim]:
+    """Return all claims of an answer.
+
+    Raises:
+        TooManyClaimsError: the answer repeats itself endlessly.
+    """
+    listings = find_listings(answer.plain, answer.options)
+    return [
+        *read_statements(answer),
+        *read_lines(answer, listings),
+        *read_listings(answer, listings),
+        *read_sentences(answer),
+    ]
 
 
 @lru_cache(64)

@@ -28,6 +28,7 @@ PADDING = "\ue0ff"
 SIGNS = "\ue000-\ue0f1"
 """The signs, as a range in a character class."""
 TEXT_SIGNS = "\ue040-\ue07f"
+LETTER_SIGNS = "\ue000-\ue03f\ue080-\ue0f1"
 
 _MAX_REFERENCES = 300  # of one option
 _BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
@@ -60,22 +61,24 @@ _BEFORE_COMMON_WORD = re.compile(
 _AFTER_COMMON_WORD = re.compile(
     rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
 )
-_AFTER_REFERENCE = re.compile(r"[)\]\"'\s]{0,3}(?:$|[.,;:!\n)])")
+_AFTER_REFERENCE = re.compile(r"[)\]\"'\s]{0,3}(?:$|[.;!\n)])|,?\s(?:or|and|because|since|as)\b")
 
+_CALLED = r"(?:(?i:(?:answer[ ])?(?:option|choice|letter))[ ])"
 _LETTER_BEFORE = re.compile(
-    r"(?:^|(?<=[\s\"'(\[<|]))(?P<called>(?i:option|choice|answer|letter)\s)?(?P<open>[(\[<\"']?)(?P<letter>[A-Za-z])"
-    r"(?P<close>[)\]>\"']?)(?P<mark>\s?(?:[.:,)=/|;]|->|→|-(?=\s)){0,2})\s?(?P<inner>[\"'(\[]{0,2})(?:(?:the|an?)\s)?$"
+    rf"(?:^|(?<=[\s\"'(\[<|]))(?P<called>{_CALLED})?(?P<open>[(\[<\"']?)(?P<letter>[A-Za-z])"
+    r"(?P<close>[)\]>\"']?)(?P<mark>[ ]?(?:[.:,)=/|;]|->|→|-(?=[ ])){0,2})"
+    r"[ ]?(?P<inner>[\"'(\[]{0,2})(?:(?:the|an?)[ ])?\Z"
 )
 _LETTER_AFTER = re.compile(
     r"[\"')\]]?,?\s?[(\[](?:(?i:option|choice|answer|letter)\s)?(?P<bracketed>[A-Z])[)\]]"
-    r"|[\"')\]]?,?\s(?:which is\s|that is\s|i\.e\.,?\s|or\s|-\s)?(?i:option|choice|answer)\s[(\"']?(?P<called>[A-Z])[)\"']?"
-    r"(?![\w'-])"
+    r"|[\"')\]]?,?[ ](?:which is[ ]|that is[ ]|i\.e\.,?[ ]|or[ ]|-[ ])?"
+    r"(?i:option|choice|answer)[ ][(\"']?(?P<called>[A-Z])"
+    r"[)\"']?(?![\w'-])"
 )
 _MARKED_LETTER = re.compile(
-    r"(?:\b(?i:(?:answer\s)?(?:options?|choices?|letters?|answer|alternative))\s)?[(\[](?:(?i:option|choice|answer)\s)?([A-Z])[)\]]"
-    r"(?!-?\w)"
-    r"|\b(?i:(?:answer\s)?(?:options?|choices?|letters?|answer|alternative))\s[\"']?([A-Z])[\"']?(?![\w'-])"
-    r"|\b(?i:option|choice)\s[\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
+    rf"{_CALLED}?[(\[](?:(?i:option|choice|answer)[ ])?([A-Z])[)\]](?!-?\w)"
+    r"|\b(?i:(?:answer[ ])?(?:options?|choices?|letters?|alternative))[ ][\"']?([A-HJ-Z]|I(?![ ][a-z]))[\"']?(?![\w'-])"
+    r"|\b(?i:option|choice)[ ][\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
 )
 _STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
 _CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
@@ -120,6 +123,15 @@ class Options:
     def find_by_text(self, text: str) -> int | None:
         """Return the option with the same words as the text, or None."""
         return self._keys.get(_join_words(plain_words(_drop_article(text)).split()))
+
+    def is_common(self, option: int) -> bool:
+        """Return whether an option's text is a word such as "yes", which begins many sentences."""
+        plain_text = self.plain_texts[option]
+        return len(plain_text) <= 3 or plain_text in _COMMON_WORDS
+
+    def is_first_word(self, option: int, word: str) -> bool:
+        """Return whether the option's text begins with the word and is longer."""
+        return self.plain_texts[option].startswith(word.lower() + " ")
 
     def mark(self, text: str) -> str:
         """Return the text with every reference replaced by its sign and padding, of the same length."""

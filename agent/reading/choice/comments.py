@@ -1,0 +1,95 @@
+"""Read the claims of comments on several options, and of sentences that name a single option by its text."""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from agent.reading.choice import cues
+from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.lists import Item, Listing
+from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, TEXT_SIGNS, decode
+from agent.reading.choice.rules import COMMENTED_OPTIONS, NAMED_IN_SENTENCE
+from agent.reading.choice.stated import BEFORE_SUBJECT
+from agent.reading.statements import is_denied, is_hypothetical, is_qualified, is_question
+
+_MAX_COMMENT = 300  # characters of a comment that are read
+_REMAINS = re.compile(r"\b(?:remain\w*|left|leaves|leaving|exception)\b")
+
+
+def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
+    """Read lists in which one option is called right, or all but one are called wrong."""
+    all_wrong: set[int] = set()
+    for listing in listings:
+        right: list[Item] = []
+        wrong: list[Item] = []
+        for item in listing.items:
+            comment = answer.lower[item.text_start : item.end][:_MAX_COMMENT]
+            mark = answer.lower[item.start : item.text_start]
+            if cues.WRONG.search(comment) or "✗" in mark:
+                wrong.append(item)
+            elif cues.CALLED_RIGHT.search(comment) or "✓" in mark:
+                right.append(item)
+        all_wrong |= {item.option for item in wrong}
+        options = {item.option for item in listing.items}
+        is_complete = len(options) == answer.options.count
+        if not right and is_complete and len(wrong) == len(listing.items) - 1 >= 2:
+            right = [item for item in listing.items if item not in wrong]
+        for item in right:
+            yield Claim(
+                item.option, item.start, item.end, Strength.CALLED_CORRECT, COMMENTED_OPTIONS
+            )
+    remaining = set(range(answer.options.count)) - all_wrong
+    if len(remaining) == 1 and len(all_wrong) >= 2 and _REMAINS.search(answer.lower):
+        start = listings[0].items[0].start
+        end = listings[-1].items[-1].end
+        yield Claim(remaining.pop(), start, end, Strength.PROPOSED, COMMENTED_OPTIONS)
+
+
+_MAX_SIGNS = 20
+_MAX_SENTENCES = 4
+_TEXT_SIGN = re.compile(rf"[{TEXT_SIGNS}]{PADDING}*")
+_LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+_ENDS_SENTENCE = re.compile(
+    r"[)\]\"']{0,2}(?:\s(?:now|immediately|first|here|today|in\sthis\s(?:case|patient|setting)|for\sthis\spatient"
+    r"|as\s(?:the\s)?(?:best\s)?(?:next|first)\sstep))?\s?(?:[.!](?:\s|$)|$)"
+)
+_LEADS_TO_OBJECT = re.compile(
+    r"\b(?:is|was|be|are|has|have|had|with|of|for|to|by|in|a|an|the|give|given|giving|start|starting|receive|receives"
+    r"|prescribe|administer|perform|order|use|using|recommend|recommended|suggests?|suggesting|indicates?|indicating|needs?"
+    r"|requires?|shows?|supports?|favou?rs?|choose|consider|call|called|via|through|causes?|caused|inhibits?|probably|likely"
+    r"|on|from|as|into|do|does|get|obtain|develop|developed|diagnosed|treat|expect|expects|expected)\s[\"'(]?$"
+)
+_PROPOSES = re.compile(
+    r"\s(?:should\sbe|would\sbe|must\sbe|can\sbe\s(?:given|used)|needs?\sto\sbe|has\sto\sbe|explains?|accounts?\sfor|causes?|fits"
+    r"|is\s(?:indicated|recommended|preferred|appropriate|needed|required|advised|the|most|best|responsible|usually|typically"
+    r"|what|first))\b"
+)
+
+
+def read_sentences(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read a short answer that proposes an option by its text: "The patient should receive heparin."."""
+    text = answer.text
+    signs = list(islice(_TEXT_SIGN.finditer(text), _MAX_SIGNS))
+    if len({decode(sign[0][0]) for sign in signs}) != 1 or _LETTER_SIGN.search(text):
+        return
+    is_long = len(list(islice(_SENTENCE_END.finditer(text), _MAX_SENTENCES + 1))) > _MAX_SENTENCES
+    last_start = answer.find_sentence_start(len(text.rstrip(" .!")))
+    for sign in signs:
+        start = answer.find_sentence_start(sign.start())
+        if is_long and start < last_start:
+            continue
+        before = answer.lower[start : sign.start()]
+        is_object = _ENDS_SENTENCE.match(text, sign.end()) and _LEADS_TO_OBJECT.search(before)
+        is_subject = _PROPOSES.match(answer.lower, sign.end()) and BEFORE_SUBJECT.fullmatch(
+            text, start, sign.start()
+        )
+        if not (is_object or is_subject) or answer.calls_wrong(sign.end()):
+            continue
+        if is_denied(text, sign.start()) or is_question(text, sign.end()):
+            continue
+        if is_qualified(text, sign.end()) or is_hypothetical(text, start, sign.end()):
+            continue
+        option = decode(sign[0][0])
+        yield Claim(option, start, sign.end(), Strength.MENTIONED, NAMED_IN_SENTENCE)

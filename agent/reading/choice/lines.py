@@ -1,0 +1,263 @@
+"""Read the claims of the first and the last line and sentence: "B. Vitamin B12", "B, because ...", "... Winner: B"."""
+
+import re
+from collections.abc import Iterator
+
+from agent.reading.choice import cues
+from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.lists import Listing
+from agent.reading.choice.marked_answer import Line, MarkedAnswer, Reference
+from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, SIGNS, UNKNOWN
+from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, WHOLE_ANSWER, Rule
+from agent.reading.statements import is_conditional, is_denied, is_question
+
+_BARE = re.compile(r"[(\[<{\"']*([A-Za-z])[)\]>}\"'.:,;!✓\s]{0,9}")
+_ASKED_BACK = re.compile(r"[(\[\"']?[A-Z][)\]\"'.]?\s?\?")
+_AT_LINE_START = re.compile(
+    rf"(?:(?i:{cues.CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}]))?[\"'(\[<{{]{{0,2}}(?:{cues.MARKED}"
+    rf"|(?P<marked>[A-Za-z])(?=[.):\]](?![A-Za-z]\.)|\s-(?=\s)){cues.NOT_A_NAME}"
+    rf"|(?P<capital>[A-Z]){cues.NOT_A_NAME}{cues.LINE_END})"
+)
+_OTHER_BRACKET = re.compile(
+    r"\s?[(\[]\s?(?:(?:or|and|not|but)\b|[^()\[\]\n]{0,60}\bor\b)", re.IGNORECASE
+)
+_MARK_AFTER_LETTER = re.compile(
+    r"[)\]\"']?(?:[.):](?![A-Za-z]\.)[.:]?|\s-(?=\s)|(?=\s?[(\[]\w{1,30}\s\w))\s?"
+)
+_MARK_AFTER_TEXT = re.compile(
+    r"[)\]\"']?(?:[.:;!](?!\w)(?!\s\d)|,(?=\s)|\s-(?=\s)|(?=\s?[(\[]))\s?"
+)
+_LOOSE_MARK = re.compile(r"\s?[/|=]\s?(?=\w{3})")
+_SENTENCE_MARKS = frozenset({".", ").", "!", ".)", '".', ")"})
+# "B. Not indicated here." rejects B; "B. The evidence does not support it." argues for it.
+_STARTS_WRONG = re.compile(
+    r"(?:this\s|it\s|that\s|which\s)?(?:is\s|are\s|was\s|would\s(?:be\s)?|can\s(?:be\s)?|could\s(?:be\s)?)?"
+    r"(?:not?\b|never|wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|irrelevant|rule[sd]?\sout"
+    r"|excluded|eliminated?|avoid\w*|does\snot|doesn't|isn't|cannot|can't|✗)"
+)
+_LABEL = re.compile(
+    rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒)\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
+)
+_LETTER_PAIR = re.compile(r"[(\[]?[A-Za-z][)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
+_NO_LABEL = re.compile(
+    r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question|note|left\sout|runner-?up|step|figure"
+    r"|example|patient|analysis|explanation|reasoning|explain)\b[^:]{0,40}$"
+)
+_SHORT_PHRASE = re.compile(
+    rf"[^\n.,;:!?()\[\]{SIGNS}]{{2,70}}\s(?:(?=[{LETTER_SIGNS}])|[(\[](?=[{SIGNS}]))"
+)
+_TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
+
+
+def read_lines(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
+    """Yield the claims of the first and the last line, and of the last sentence. Items of lists claim nothing."""
+    if not answer.lines:
+        return
+    listed = {item.start for listing in listings for item in listing.items}
+    first, last = answer.lines[0], answer.lines[-1]
+    is_only_line = len(answer.lines) == 1
+    is_text_list = _is_text_list(answer)
+    if first.start not in listed:
+        rule = WHOLE_ANSWER if is_only_line else FIRST_LINE
+        for claim in _read_line(answer, first, rule):
+            if not (claim.by_text and is_text_list):
+                yield claim
+    if not is_only_line and last.start not in listed:
+        for claim in _read_line(answer, last, LAST_LINE):
+            if not claim.by_text:
+                yield claim
+            elif not is_text_list and _is_after_prose(answer):
+                # An option's text at the end is weaker than a letter at the beginning.
+                yield claim._replace(strength=Strength.PROPOSED)
+    trailing = _TRAILING_MARKS.search(answer.text, max(last.start, last.end - 10), last.end)
+    end_of_words = trailing.start() if trailing else last.end
+    sentence_start = answer.find_sentence_start(max(last.start, end_of_words))
+    is_pair = _BARE.fullmatch(answer.text, last.start, sentence_start) is not None  # "A. B"
+    if sentence_start > last.start and not is_pair:
+        sentence = Line(sentence_start, last.end)
+        yield from _read_pure(answer, sentence, LAST_LINE) or _read_labelled(
+            answer, sentence, LAST_LINE
+        )
+
+
+def _is_text_list(answer: MarkedAnswer) -> bool:
+    """Return whether several lines begin with different options' texts, so that the lines are a list."""
+    begun: set[int] = set()
+    for line in answer.lines:
+        reference = _read_at_line_start(answer, line.start)
+        if reference is not None and reference.by_text:
+            begun.add(reference.option)
+    return len(begun) > 1
+
+
+def _is_after_prose(answer: MarkedAnswer) -> bool:
+    """Return whether the line before the last one is a sentence or an announcement rather than another item."""
+    previous = answer.plain[answer.lines[-2].start : answer.lines[-2].end]
+    return previous.endswith(":") or (
+        previous.endswith((".", "!", "?", ")")) and len(previous.split()) > 3
+    )
+
+
+def _read_line(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+    claims = _read_pure(answer, line, rule)
+    if not claims and not _is_letter_pair(answer, line):
+        claims = _read_labelled(answer, line, STATED_RULES.get(rule.name, rule))
+    if not claims:
+        claims = list(_read_begun(answer, line, STATED_RULES.get(rule.name, rule)))
+    if not claims:
+        claims = _read_after_phrase(answer, line, STATED_RULES.get(rule.name, rule))
+    return claims
+
+
+STATED_RULES = {WHOLE_ANSWER.name: FIRST_LINE}
+
+
+def _read_pure(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+    """Read a line or sentence that is nothing but an option: "(B).", "It must be B. Vitamin B12", "B, I think"."""
+    text = answer.text
+    opening = cues.LINE_START.match(text, line.start, line.end)
+    position = opening.end() if opening else line.start
+    bare = _BARE.fullmatch(text, position, line.end)
+    if bare:
+        option = answer.options.get_letter_option(bare[1])
+        reference: Reference | None = Reference(option, bare.start(1), bare.end(1))
+    elif rule is WHOLE_ANSWER and _ASKED_BACK.fullmatch(text, line.start, line.end):
+        letter = text[line.start : line.end].lstrip("([\"'")[0]
+        return [
+            Claim(
+                answer.options.get_letter_option(letter),
+                line.start,
+                line.end,
+                Strength.ANSWER,
+                rule,
+            )
+        ]
+    else:
+        reference = _read_at_line_start(answer, position)
+    if reference is None or reference.end > line.end:
+        return []
+    reference = answer.extend_by_own_text(reference)
+    is_whole = cues.PURE_TAIL.fullmatch(text, reference.end, line.end)
+    if not is_whole or is_question(text, reference.end):
+        return []
+    return [
+        Claim(reference.option, line.start, reference.end, Strength.ANSWER, rule, reference.by_text)
+    ]
+
+
+def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+    """Read a line that ends with an option behind a colon or arrow: "So, once more: B.", "Remaining choice -> gold"."""
+    label = _LABEL.match(answer.text, line.start, line.end)
+    if not label:
+        return []
+    words = answer.lower[line.start : label.end()].rstrip(" :=->→⇒")
+    if _NO_LABEL.search(words) or cues.NOT_AN_OPTION.search(words):
+        return []
+    reference = answer.read_reference(label.end())
+    if reference is None or is_denied(answer.text, label.end()) or cues.WRONG.search(words):
+        return []
+    if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
+        return []
+    strength = Strength.PROPOSED if reference.by_text else Strength.ANSWER
+    return [Claim(reference.option, line.start, reference.end, strength, rule)]
+
+
+def _is_letter_pair(answer: MarkedAnswer, line: Line) -> bool:
+    return _LETTER_PAIR.fullmatch(answer.text, line.start, line.end) is not None
+
+
+def _read_after_phrase(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+    """Read a line of a few words and an option in brackets: "Medium bisque (C), 85% sure"."""
+    phrase = _SHORT_PHRASE.match(answer.text, line.start, line.end)
+    if not phrase:
+        return []
+    words = answer.lower[line.start : phrase.end()]
+    if len(words.split()) > 9 or cues.WRONG.search(words) or is_denied(answer.text, phrase.end()):
+        return []
+    reference = answer.read_reference(phrase.end())
+    if reference is None or not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
+        return []
+    return [Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)]
+
+
+def _read_at_line_start(answer: MarkedAnswer, position: int) -> Reference | None:
+    match = _AT_LINE_START.match(answer.text, position)
+    return answer.make_reference(match) if match else None
+
+
+def _read_begun(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]:
+    """Read a line that begins with an option: "B) It replaces ...", "B, because ...", "Yes, the trial ..."."""
+    text = answer.text
+    opening = cues.LINE_START.match(text, line.start, line.end)
+    position = opening.end() if opening else line.start
+    reference = _read_at_line_start(answer, position)
+    if reference is None:
+        reference = answer.read_letter_and_word(position)
+        if reference is not None and not answer.calls_wrong(reference.end):
+            yield Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)
+        elif len(answer.lines) == 1:
+            yield from _read_loosely_marked(answer, line, rule)
+        return
+    end = reference.end
+    if is_question(text, end):
+        # An answer that begins by asking is settled only by a plain statement later.
+        yield Claim(UNKNOWN, line.start, end, Strength.ANSWER, rule)
+        return
+    if _OTHER_BRACKET.match(text, end) or is_conditional(text, end):
+        return
+    references = answer.read_joined(reference)
+    if len({joined.option for joined in references}) > 1:
+        for joined in references:
+            yield Claim(joined.option, line.start, joined.end, Strength.PROPOSED, rule)
+        return
+    if answer.has_other_text(reference):
+        yield Claim(CONTRADICTION, line.start, end, Strength.PROPOSED, rule)
+        return
+    if cues.REASON_TAIL.match(text, end):
+        yield Claim(reference.option, line.start, end, Strength.ANSWER, rule, reference.by_text)
+        return
+    strength = _rate_begun(answer, reference)
+    if strength is not None:
+        option = CONTRADICTION if _is_followed_by_letter(answer, end, line) else reference.option
+        yield Claim(option, line.start, end, strength, rule, reference.by_text)
+
+
+def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
+    """Return how strong the claim of a line is that begins with the reference and goes on; None if it is none."""
+    pattern = _MARK_AFTER_TEXT if reference.has_text else _MARK_AFTER_LETTER
+    mark = pattern.match(answer.text, reference.end)
+    if not mark:
+        return None
+    sign = mark[0].strip()
+    begins_sentence = sign in _SENTENCE_MARKS
+    if reference.by_text and not begins_sentence:
+        # "Yes, the trial ..." is an answer; "Aspirin, clopidogrel and ..." and "Aspirin: ..." may begin a list.
+        is_common = reference.option >= 0 and answer.options.is_common(reference.option)
+        if not is_common and (sign == "," or len(answer.lines) > 1):
+            return None
+    if reference.has_text and (begins_sentence or sign in {",", ";"}):
+        return Strength.ANSWER if begins_sentence else Strength.PROPOSED
+    names_other = cues.REFERENCE.match(answer.text, mark.end()) is not None
+    if begins_sentence:
+        is_wrong = _STARTS_WRONG.match(answer.lower, mark.end()) is not None
+    else:
+        is_wrong = answer.calls_wrong(mark.end())
+    return None if is_wrong and not names_other else Strength.PROPOSED
+
+
+def _is_followed_by_letter(answer: MarkedAnswer, end: int, line: Line) -> bool:
+    """Return whether nothing but another letter follows: "A: B"."""
+    mark = _MARK_AFTER_LETTER.match(answer.text, end)
+    return mark is not None and _BARE.fullmatch(answer.text, mark.end(), line.end) is not None
+
+
+def _read_loosely_marked(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]:
+    """Read "A / glycogen branches"."""
+    letter = answer.text[line.start]
+    mark = _LOOSE_MARK.match(answer.text, line.start + 1)
+    if not letter.isascii() or not letter.isupper() or not mark:
+        return
+    option = answer.options.get_letter_option(letter)
+    names_other = re.search(f"[{SIGNS}]", answer.text[line.start : line.end])
+    if not names_other and not answer.calls_wrong(mark.end()):
+        yield Claim(option, line.start, mark.start(), Strength.PROPOSED, rule)

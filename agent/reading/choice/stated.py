@@ -1,0 +1,169 @@
+"""Read the claims of sentences: "the answer is B", "I choose B", "B is correct", "the drug of choice is heparin".
+
+A statement that is denied ("not B"), conditional ("in pregnancy it would be B"), or a question is no claim.
+"""
+
+import re
+from collections.abc import Iterator
+
+from agent.reading.choice import cues
+from agent.reading.choice.claims import MAX_CLAIMS, Claim, Strength, iter_matches
+from agent.reading.choice.marked_answer import MarkedAnswer, Reference
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS
+from agent.reading.choice.rules import CALLED_CORRECT, FINAL_ANSWER, STATED_ANSWER, Rule
+from agent.reading.statements import (
+    is_conditional,
+    is_denied,
+    is_hypothetical,
+    is_qualified,
+    is_question,
+)
+
+_APPOSITION = re.compile(
+    rf"[^.,;:!?\n{SIGNS}]{{1,60}},\s(?:i\.e\.,?\s|namely\s|that\sis,?\s)?(?=[\"'(]?[{SIGNS}])"
+)
+# "The statement that is not true is D" answers a question for the untrue statement and denies nothing.
+_UNTRUE_STATEMENT = re.compile(
+    r"\b(?:statement|one|finding|feature|drug|condition|exception|option)\s(?:that|which|who)\s"
+    r"(?:is|are|was|does|do|would|cannot|can)\b(?:\s(?:not|be)\b)?(?:\s\w{1,20}){0,4}"
+    r"|\b(?:so|thus|therefore|hence),?\sthe\s(?:least|worst|incorrect|false|wrong|untrue)\b(?:\s\w{1,20}){0,3}"
+    r"|\b(?:incorrect|false|untrue|wrong)\sstatement|\b(?:exception|odd\s(?:one|man)\sout|outlier)\b",
+    re.IGNORECASE,
+)
+_ASKS_FOR_ONE = re.compile(
+    r"\b(?:best|most|first|choice|preferred|ideal|initial|next|drug|treatment|diagnosis|cause|step|test|investigation"
+    r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
+    r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
+)
+_BRACKETED = re.compile(
+    rf"\b(?:is|are|be|was|with|give|start|of|to|for)\s[^.,;:!?\n{SIGNS}]{{2,80}}?\s(?=[{LETTER_SIGNS}]{PADDING}*\s?(?:[.!](?:\s|$)|\n|$))"
+)
+_SUBJECT = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-Z])(?=[)\]\"'.:]?\s))")
+BEFORE_SUBJECT = re.compile(
+    rf"{cues.LEAD_IN}(?i:{cues.CALLED}|the\s|an?\s|statistically\s|here\s)?[(\[\"']?(?:[-•]\s)?"
+)
+"""What may come before an option that is the subject of its clause."""
+_LIST_BEFORE = re.compile(
+    rf"(?:^|[\s(])(?:[A-Z]|[{SIGNS}]{PADDING}*)[)\]]?[,;]\s$|{PADDING}[)\]]?[,;]\s$"
+)
+_NAMES_ANSWER = re.compile(
+    r"(?:answer|option|choice|pick|selection|vote|guess|bet)$", re.IGNORECASE
+)
+
+
+def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Yield the claims of all sentences."""
+    yield from _read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
+    yield from _read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER)
+    yield from _read_after(cues.STATED_ELSEWHERE, answer, Strength.ANSWER, STATED_ANSWER)
+    yield from _read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER)
+    yield from _read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER)
+    yield from _read_after_copula(answer)
+    yield from _read_bracketed(answer)
+    yield from _read_called_right(answer)
+
+
+def _read_after(
+    cue: re.Pattern[str], answer: MarkedAnswer, strength: Strength, rule: Rule
+) -> Iterator[Claim]:
+    """Read the option that follows a cue such as "the answer is"."""
+    for match in iter_matches(cue, answer.lower):
+        reference = answer.read_reference(match.end())
+        if reference is None:
+            apposition = _APPOSITION.match(answer.text, match.end())
+            reference = answer.read_reference(apposition.end()) if apposition else None
+        if reference is not None:
+            yield from _make_claims(answer, match.start(), reference, strength, rule)
+
+
+def _make_claims(
+    answer: MarkedAnswer, start: int, reference: Reference, strength: Strength, rule: Rule
+) -> Iterator[Claim]:
+    """Yield the claims of a statement that begins at `start`, unless it is denied, conditional or a question."""
+    references = answer.read_joined(reference)
+    end = references[-1].end
+    text = answer.text
+    if is_denied(text, start) or answer.is_rejected(references[-1], end) or is_question(text, end):
+        return
+    if is_conditional(text, end) or is_hypothetical(text, start, end):
+        return
+    for joined in references:
+        yield Claim(joined.option, start, end, strength, rule, reference.by_text)
+
+
+def _read_after_copula(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "the best next step is C", "the statement that is not true is option D"."""
+    for match in iter_matches(cues.COPULA, answer.lower):
+        reference = answer.read_reference(match.end())
+        if reference is None:
+            continue
+        sentence_start = answer.find_sentence_start(match.start())
+        subject = answer.lower[sentence_start : match.start()]
+        if cues.NOT_AN_OPTION.search(subject):
+            continue
+        untrue = _UNTRUE_STATEMENT.search(subject)
+        if untrue:
+            rest = subject[: untrue.start()] + subject[untrue.end() :]
+            if not is_denied(rest, len(rest)) and not is_question(answer.text, reference.end):
+                for joined in answer.read_joined(reference):
+                    yield Claim(
+                        joined.option, sentence_start, reference.end, Strength.ANSWER, STATED_ANSWER
+                    )
+            continue
+        if (reference.by_text and not _ASKS_FOR_ONE.search(subject)) or is_denied(
+            answer.text, match.start()
+        ):
+            continue
+        # A lone letter or an option's text after "is" may be part of an explanation.
+        is_marked = answer.text[reference.start] >= SIGNS[0] and not reference.by_text
+        strength = Strength.ANSWER if is_marked else Strength.PROPOSED
+        yield from _make_claims(answer, match.start(), reference, strength, STATED_ANSWER)
+
+
+def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "the treatment of choice is low-dose heparin (option C).", where the words are not quite the option's."""
+    for match in iter_matches(_BRACKETED, answer.lower):
+        sentence_start = answer.find_sentence_start(match.start())
+        sentence = answer.lower[sentence_start : match.end()]
+        if not _ASKS_FOR_ONE.search(sentence) or is_denied(answer.text, match.end()):
+            continue
+        reference = answer.read_reference(match.end())
+        if reference is not None:
+            yield from _make_claims(
+                answer, match.start(), reference, Strength.PROPOSED, STATED_ANSWER
+            )
+
+
+def _read_called_right(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
+    text = answer.text
+    for match in iter_matches(_SUBJECT, text, 10 * MAX_CLAIMS):
+        right = cues.IS_RIGHT.match(text, match.end())
+        if not right:
+            continue
+        reference = answer.make_reference(match)
+        is_plural = (right["verb"] or "").lower() == "are"
+        if (is_plural and not reference.by_text) or is_qualified(text, right.end()):
+            continue
+        clause_start = answer.find_clause_start(match.start())
+        if not BEFORE_SUBJECT.fullmatch(text, clause_start, match.start()):
+            continue
+        head = text[max(0, clause_start - 12) : clause_start]
+        # The commas in "A, B, and C is correct" do not start new clauses.
+        if _LIST_BEFORE.search(head):
+            continue
+        if head.endswith((", ", "; ", "- ")) and is_denied(text, match.start()):
+            continue
+        if is_question(text, right.end()) or is_hypothetical(text, match.start(), right.end()):
+            continue
+        names_answer = right["right"] or not right["noun"] or _NAMES_ANSWER.search(right["noun"])
+        is_weak = reference.by_text and not names_answer
+        strength = Strength.PROPOSED if is_weak else Strength.CALLED_CORRECT
+        yield Claim(
+            reference.option,
+            match.start(),
+            right.end(),
+            strength,
+            CALLED_CORRECT,
+            reference.by_text,
+        )
