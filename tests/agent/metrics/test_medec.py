@@ -3,7 +3,7 @@
 import pytest
 
 from agent.metrics import score
-from agent.metrics.medec import parse_verdict
+from agent.reading.note_verdicts import find_verdict
 from agent.vocabulary import Reason, Unscored
 from tests.agent.metrics.asked import free
 
@@ -46,12 +46,12 @@ from tests.agent.metrics.asked import free
         ("There are no errors in the note.", -1),
         ("The answer is CORRECT.", -1),
         ("No errors found except in sentence 4.", None),
-        ("1 error found.", None),
+        ("1 error found.", -2),
         ("1 error: sentence 5 says 5 mg.", 5),
         ("The error is in sentence 5.", 5),
         ("There is no error in sentence 5.", None),
-        ("2 sentences look wrong", None),
-        ("2 sentences look wrong: sentence 3 and sentence 5", None),
+        ("2 sentences look wrong", -2),
+        ("2 sentences look wrong: sentence 3 and sentence 5", -2),
         ("Sentence 3 and 5", None),
         ("3, 5", None),
         ("Sentence 3 is correct.", None),
@@ -79,7 +79,7 @@ from tests.agent.metrics.asked import free
         ("Based on the note, the error is:\n\n10 The dose is 5 mg.", 10),
         ("Line 10: The dose is 5 mg.", 10),
         ("<10> The dose is 5 mg.", 10),
-        ("INCORRECT\n3 The dose is 5 mg.\n4 He is well.", None),
+        ("INCORRECT\n3 The dose is 5 mg.\n4 He is well.", -2),
         ("The incorrect sentence is 7 days old", None),
         ("The error is 5 mg", None),
         # There is an error, in a sentence that is not named.
@@ -90,7 +90,7 @@ from tests.agent.metrics.asked import free
         ("Sentences 9 and 10 are wrong", -2),
         ("Sentences 9 and 10 are correct", None),
         ("The note contains an error. Sentence 5 is wrong.", 5),
-        ("INCORRECT\n\nThe dose is 5 mg.", None),
+        ("INCORRECT\n\nThe dose is 5 mg.", -2),
         ("CORRECT the dose to 5 mg", None),
         ("CORRECT\n5 The dose is 5 mg.", None),
         ("0 A man of 53.\n1 He has a cough.\n2 His CT is normal.", None),  # the note said again
@@ -98,7 +98,7 @@ from tests.agent.metrics.asked import free
     ],
 )
 def test_medec_verdicts_in_the_ways_models_write_them(answer, verdict):
-    assert parse_verdict(answer) == verdict
+    assert find_verdict(answer) == verdict
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from agent.metrics.exact import normalise
-from agent.metrics.medec import parse_verdict
 from agent.reading.choice import extract_option
+from agent.reading.note_verdicts import find_verdict
 from agent.reading.numbers import find_date, find_days, find_number
 from agent.reading.words import plain_words, words_without_articles
 
@@ -90,7 +90,7 @@ def read_letter(text: str) -> int | None:
         find_number,
         find_date,
         find_days,
-        parse_verdict,
+        find_verdict,
         normalise,
         plain_words,
         words_without_articles,
