@@ -20,7 +20,7 @@ class Identity:
         patient: the column that identifies the patient; if None, each row is its own unit.
         pattern: matches the patient's identifier within that column's cells; if it has groups, the first group is the
             identifier.
-        row: the column with the row's id; if None, the row number is used.
+        row: the column with the row's id; if None, its number in the file is used.
         prefix: a prefix for row numbers, because each file of a benchmark numbers its rows from 1.
     """
 
@@ -45,9 +45,9 @@ class Identity:
             prefix=f"{group}/" if group else "",
         )
 
-    def add(self, row: Row, number: int, problems: Problems) -> Row | None:
+    def add(self, row: Row, problems: Problems) -> Row | None:
         """Return the row with the two columns, or record a problem and return None if the patient is missing."""
-        unit = row_id = f"{self.prefix}{number}"
+        unit = row_id = f"{self.prefix}{row.number}"
         if self.patient:
             match = self.pattern.search(row.cells.get(self.patient, ""))
             if match is None:
@@ -58,7 +58,7 @@ class Identity:
             unit = (match[1] if self.pattern.groups else match[0]).strip()
         if self.row:
             row_id = row.cells.get(self.row, "").strip()
-        return Row(row.where, {**row.cells, UNIT: unit, ROW_ID: row_id})
+        return row._replace(cells={**row.cells, UNIT: unit, ROW_ID: row_id})
 
 
 def split_names(text: str) -> tuple[str, ...]:

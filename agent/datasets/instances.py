@@ -1,5 +1,6 @@
 """Make instances with their prompts, references and units from rows of text. Pure."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from agent.datasets.prompt import (
 )
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.datasets.references import LETTERS, find_right_answer, read_references
+from agent.datasets.row_numbers import RowNumbers
 from agent.vocabulary import Identifier, Instance, Reference
 
 
@@ -51,6 +53,7 @@ class InstanceMaker:
         instructions: the value of HELM's `instructions` run expander.
         examples: solved examples to show before the question.
         fault_of: an additional check; returns the problem that it finds in an instance, or "" if there is none.
+        row_numbers: notes each instance's id, and the id that earlier versions gave it.
 
     Attributes:
         named: the columns that the definition names, whether or not a table has them.
@@ -65,8 +68,10 @@ class InstanceMaker:
         instructions: Instructions | None = None,
         examples: tuple[str, ...] = (),
         fault_of: Callable[[Instance], str] | None = None,
+        row_numbers: RowNumbers | None = None,
     ) -> None:
         self._benchmark = benchmark
+        self._row_numbers = row_numbers
         self._fault_of = fault_of
         self._instructions = read_instructions(benchmark, instructions)
         self._examples = examples
@@ -83,7 +88,10 @@ class InstanceMaker:
             f" with {column}={value}" for column, value in self._selected.items()
         )
         self._first: dict[str, tuple[str, str]] = {}  # id -> file and row where it first occurs
-        self._rows = 0
+        self._rows_read = 0
+        self._earlier_files = (
+            0  # rows of the files before the current one, from which it is numbered on
+        )
 
     def make(self, table: Table, problems: Problems) -> Iterator[Instance]:
         """Yield an instance for every selected row that can be read; solved examples are skipped."""
@@ -94,21 +102,28 @@ class InstanceMaker:
         reading = self._check_columns(table, problems, prompt, gold, self._list_definition(gold))
         if reading is None:
             return
+        last_number = 0
         for row in table.rows:
-            self._rows += 1
+            self._rows_read += 1
+            last_number = row.number or last_number + 1
             if (
                 not self._is_selected(row)
                 or self._is_example(row)
                 or not reading.is_whole(row, problems)
             ):
                 continue
-            instance = self._make_instance(row, reading, problems)
+            number = self._earlier_files + last_number
+            instance = self._make_instance(row, number, reading, problems)
             if instance is None:
                 continue
+            if self._row_numbers is not None:
+                earlier_id = self._find_earlier_id(row, instance.id)
+                self._row_numbers.note(instance.id, earlier_id)
             fault = self._fault_of(instance) if self._fault_of else ""
             if fault:
                 problems.add(row.where, fault)
             yield instance
+        self._earlier_files += last_number
 
     def solve(self, table: Table, problems: Problems) -> Iterator[str]:
         """Yield the question, a space and the right answer of every row that can be a solved example."""
@@ -269,14 +284,14 @@ class InstanceMaker:
             cells[OPTIONS] = "\n".join(lines)
         return cells
 
-    def _read_id(self, row: Row, problems: Problems) -> str | None:
-        """Return the row's id, or its number if the benchmark has no ids.
+    def _read_id(self, row: Row, number: int, problems: Problems) -> str | None:
+        """Return the row's id, or its `number` if the benchmark has no ids.
 
         If an earlier row has the same id, record a problem and return None.
         """
         column = self._benchmark.id_column
         if not column:
-            return str(self._rows)
+            return str(number)
         identity = row.cells[column].strip()
         origin = (problems.file_name, row.where)
         first = self._first.setdefault(identity, origin)
@@ -287,10 +302,21 @@ class InstanceMaker:
         problems.add(row.where, f"has the same {column!r} as {file}{first_where}")
         return None
 
-    def _make_instance(self, row: Row, reading: _Reading, problems: Problems) -> Instance | None:
+    def _find_earlier_id(self, row: Row, identity: str) -> str:
+        """Return the id that earlier versions gave the row, which numbered only the rows that they read."""
+        if not self._benchmark.id_column:
+            return str(self._rows_read)
+        if row.number == row.kept_number:
+            return identity
+        # The number may follow the name of a part of the benchmark, see `Identity`.
+        return re.sub(rf"(?:^|(?<=/)){row.number}$", str(row.kept_number), identity)
+
+    def _make_instance(
+        self, row: Row, number: int, reading: _Reading, problems: Problems
+    ) -> Instance | None:
         benchmark = self._benchmark
         references = read_references(row, reading.gold, self._choices, problems)
-        identity = self._read_id(row, problems)
+        identity = self._read_id(row, number, problems)
         if references is None or identity is None:
             return None
         cells = self._complete_cells(row, reading, references)

@@ -11,6 +11,7 @@ from agent.datasets.locate import Dataset, Known, locate_dataset
 from agent.datasets.prompt import Instructions
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Table
+from agent.datasets.row_numbers import RowNumbers
 from agent.errors import BenchmarkError
 from agent.vocabulary import Instance
 
@@ -43,6 +44,7 @@ def iter_instances(
     arguments: Mapping[str, str] | None = None,
     examples: int | None = None,
     fault_of: Callable[[Instance], str] | None = None,
+    row_numbers: RowNumbers | None = None,
 ) -> Iterator[Instance]:
     """Read the files row by row and yield every instance in dataset order.
 
@@ -56,6 +58,7 @@ def iter_instances(
         examples: the number of solved examples before the question; by default the benchmark's own.
         fault_of: an additional check; returns the problem that it finds in an instance, which is listed with the row,
             or "" if there is none.
+        row_numbers: notes each instance's id, and the id that earlier versions gave it.
 
     Raises:
         BenchmarkError: the files have problems, all of which are listed by row and column without any cell text,
@@ -64,7 +67,7 @@ def iter_instances(
     """
     all_arguments = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
     solved = _read_examples(benchmark, dataset, all_arguments, examples)
-    maker = InstanceMaker(benchmark, all_arguments, instructions, solved, fault_of)
+    maker = InstanceMaker(benchmark, all_arguments, instructions, solved, fault_of, row_numbers)
     count = 0
     messages: dict[str, None] = {}  # an ordered set
     for table, problems in _read_tables(benchmark, dataset, all_arguments, maker):

@@ -77,7 +77,7 @@ def _read_rows(
     reader: "Reader", header: tuple[str, ...], problems: Problems, dialect: _Dialect
 ) -> Iterator[Row]:
     width = len(header)
-    number = 0
+    number = kept_number = 0
     line = reader.line_num + 1
     while True:
         try:
@@ -88,12 +88,14 @@ def _read_rows(
             ) from None
         if values is None:
             return
+        # A blank line counts as a row, as it does in a spreadsheet.
+        number += 1
         is_blank_line = not values
         if not is_blank_line:
-            number += 1
+            kept_number += 1
             where = f"row {number} (line {line})"
             if len(values) == width:
-                yield Row(where, dict(zip(header, values, strict=True)))
+                yield Row(where, dict(zip(header, values, strict=True)), number, kept_number)
             else:
                 fields = "1 field" if len(values) == 1 else f"{len(values)} fields"
                 problems.add(where, f"has {fields}, but the header has {width}")

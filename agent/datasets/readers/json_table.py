@@ -13,6 +13,10 @@ _MAX_FILE = 128 * 2**20
 # The escape of a surrogate, which is only half a character unless it is part of a pair.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
+_Item = tuple[
+    int, str, object
+]  # the number of a value in the file, its location for messages, and the value
+
 
 class RepeatedKeyError(ValueError):
     """An object has a key twice, so it is ambiguous which value is meant."""
@@ -51,7 +55,7 @@ def read_json(file: TextIO, problems: Problems) -> Table:
         raise problems.stop(
             "the whole file", "expected a list of objects, or one object with a single list"
         )
-    items = ((f"row {number}", item) for number, item in enumerate(value, 1))
+    items = ((number, f"row {number}", item) for number, item in enumerate(value, 1))
     return _make_table(items, problems)
 
 
@@ -79,7 +83,7 @@ def load_json(file: TextIO, problems: Problems) -> object:
         raise problems.stop("the whole file", _describe_error(why)) from None
 
 
-def _make_table(items: Iterable[tuple[str, object]], problems: Problems) -> Table:
+def _make_table(items: Iterable[_Item], problems: Problems) -> Table:
     """Convert objects to rows. Nested objects become columns with dots (`options.A`), and lists become JSON text."""
     rows = list(_read_rows(items, problems))
     columns: dict[str, None] = {}  # an ordered set
@@ -97,8 +101,8 @@ def format_json_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Iterator[Row]:
-    for where, item in items:
+def _read_rows(items: Iterable[_Item], problems: Problems) -> Iterator[Row]:
+    for kept_number, (number, where, item) in enumerate(items, 1):
         if not isinstance(item, dict):
             problems.add(where, "expected a JSON object")
             continue
@@ -111,10 +115,10 @@ def _read_rows(items: Iterable[tuple[str, object]], problems: Problems) -> Itera
         elif len(columns) > MAX_COLUMNS:
             problems.add(where, f"has more than {MAX_COLUMNS} keys")
         else:
-            yield Row(where, columns)
+            yield Row(where, columns, number, kept_number)
 
 
-def _read_items(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]]:
+def _read_items(file: TextIO, problems: Problems) -> Iterator[_Item]:
     number = 0
     try:
         for number, line in enumerate(read_lines(file), 1):
@@ -125,7 +129,7 @@ def _read_items(file: TextIO, problems: Problems) -> Iterator[tuple[str, object]
             except (ValueError, RecursionError) as why:
                 problems.add(f"line {number}", _describe_error(why))
             else:
-                yield f"line {number}", value
+                yield number, f"line {number}", value
     except LongLineError:
         raise problems.stop(
             f"line {number + 1}", f"is longer than {MAX_LENGTH} characters"

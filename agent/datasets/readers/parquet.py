@@ -177,7 +177,7 @@ def _read_rows(
             except _CellsError as why:
                 problems.add(where, str(why))
                 continue
-            yield Row(where, dict(zip(columns, cells, strict=True)))
+            yield Row(where, dict(zip(columns, cells, strict=True)), number, number)
 
 
 def _split_batches(batches: Iterator[Any]) -> Iterator[list[tuple[object, ...]]]:

@@ -11,10 +11,20 @@ _SHOWN = 50
 
 
 class Row(NamedTuple):
-    """One record: its location in the file, for messages, and its cells by column."""
+    """One record of a file.
+
+    Attributes:
+        where: its location in the file, for messages.
+        cells: its cells by column.
+        number: its number in the file, as a person counts: the first row of data is 1, and empty rows count. 0 if it is
+            not one row of a file.
+        kept_number: its number among the rows that are not empty, by which earlier versions numbered rows.
+    """
 
     where: str
     cells: Mapping[str, str]
+    number: int = 0
+    kept_number: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,15 +125,18 @@ def _read_header(rows: Iterator[tuple[int, Cells]], problems: Problems) -> tuple
 def _read_rows(
     rows: Iterator[tuple[int, Cells]], header: tuple[str, ...], problems: Problems
 ) -> Iterator[Row]:
+    kept_number = 0
     for number, cells in rows:
         texts = _read_texts(cells, problems)
         if not texts:
             continue
+        kept_number += 1
         where = f"row {number}"
         if len(texts) > len(header):
             problems.add(where, f"has more cells than the header, which has {len(header)}")
             continue
-        yield Row(where, dict(zip_longest(header, texts, fillvalue="")))
+        # The header is row 1 of the sheet, so that the first row of data is row 2.
+        yield Row(where, dict(zip_longest(header, texts, fillvalue="")), number - 1, kept_number)
 
 
 def _read_texts(cells: Cells, problems: Problems) -> list[str]:

@@ -27,14 +27,14 @@ def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
 
 
 def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         codes = _parse_codes(row.cells["target"])
         if codes is None:
             problems.add(row.where, "the column 'target' is not a list of strings")
             continue
-        identified = identity.add(row, number, problems)
+        identified = identity.add(row, problems)
         if identified is not None:
-            yield Row(row.where, {**identified.cells, "codes": ",".join(codes)})
+            yield row._replace(cells={**identified.cells, "codes": ",".join(codes)})
 
 
 def _parse_codes(cell: str) -> list[str] | None:

@@ -48,7 +48,7 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
 def _label_rows(
     rows: Iterable[Row], added: dict[str, str], identity: Identity, problems: Problems
 ) -> Iterator[Row]:
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         label = row.cells[_LABEL].strip()
         if not label or not row.cells[_TEXT].strip():
             continue
@@ -58,6 +58,6 @@ def _label_rows(
             )
             continue
         gold = list(_OPTIONS).index(label) + 1
-        identified = identity.add(row, number, problems)
+        identified = identity.add(row, problems)
         if identified is not None:
-            yield Row(row.where, {**identified.cells, **added, "gold": str(gold)})
+            yield row._replace(cells={**identified.cells, **added, "gold": str(gold)})

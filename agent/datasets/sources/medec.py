@@ -48,7 +48,7 @@ def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
             )
             continue
         vignette = vignettes.assign(row.cells["Sentences"], number)
-        yield Row(row.where, {**row.cells, "gold": gold, "vignette": vignette})
+        yield row._replace(cells={**row.cells, "gold": gold, "vignette": vignette})
 
 
 def _read_gold(cells: Mapping[str, str]) -> str | None:

@@ -37,20 +37,18 @@ def _list_missing(columns: Collection[str]) -> str:
 
 
 def _pair_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         cells = row.cells
         missing = _list_missing(cells)  # an object in JSON lines can lack a key that others have
         if missing:
             problems.add(row.where, f"missing: {missing}")
             continue
         both = {
-            "row": str(number),
+            "row": str(row.number),
             "question": cells["Question"],
             "knowledge": cells["Knowledge"],
             "difficulty": cells.get("Difficulty Level", ""),
         }
         for label, column in (("0", "Ground Truth"), ("1", "Hallucinated Answer")):
-            yield Row(
-                row.where,
-                {**both, "id": f"{number}-{label}", "answer": cells[column], "hallucinated": label},
-            )
+            added = {"id": f"{row.number}-{label}", "answer": cells[column], "hallucinated": label}
+            yield Row(row.where, {**both, **added})

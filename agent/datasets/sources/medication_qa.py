@@ -24,6 +24,6 @@ def _select_rows(rows: Iterable[Row]) -> Iterator[Row]:
     for row in rows:
         answer = row.cells["Answer"].strip()
         if answer.lower() == "no answers":
-            yield Row(row.where, {**row.cells, "Answer": ""})
+            yield row._replace(cells={**row.cells, "Answer": ""})
         elif answer.lower() not in ("", "n/a"):
             yield row

@@ -62,9 +62,9 @@ class _Selection:
 def _identify_rows(
     rows: Iterable[Row], selection: _Selection, identity: Identity, problems: Problems
 ) -> Iterator[Row]:
-    for number, row in enumerate(rows, 1):
+    for row in rows:
         if not selection.accepts(row):
             continue
-        identified = identity.add(row, number, problems)
+        identified = identity.add(row, problems)
         if identified is not None:
             yield identified

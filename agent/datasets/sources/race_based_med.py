@@ -80,7 +80,7 @@ class _Answer:
 
 def _read_rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
     labels: dict[tuple[str, str], str] = {}
-    for answer in _split_answers(paragraphs):
+    for number, answer in enumerate(_split_answers(paragraphs), 1):
         _, colon, question = answer.heading.partition(": ")
         if not colon:
             continue
@@ -94,6 +94,7 @@ def _read_rows(paragraphs: list[Any], problems: Problems) -> Iterator[Row]:
             yield Row(
                 answer.where,
                 {"question": question, "response": response, "race_based": label, "asked": asked},
+                number,
             )
         elif earlier_label != label:
             problems.add(

@@ -48,7 +48,7 @@ def test_rows_without_note_or_label_are_left_out_and_a_label_outside_the_three_i
     folder = clear_file(tmp_path, ["n1", 1], [None, None], ["n2", None], [None, 1], ["n3", 0])
     assert [i.id for i in load("clear", folder, condition="homelessness")] == [
         "homelessness/1",
-        "homelessness/4",
+        "homelessness/5",
     ]
     said = problem(
         "clear",
