@@ -6,6 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.helm_options import (
+    RUN_OPTIONS,
+    accept_helm_options,
+    local_path_option,
+    train_trials_option,
+)
 from agent.cli.options import (
     FILE,
     ManyValues,
@@ -15,9 +21,11 @@ from agent.cli.options import (
     suite_option,
 )
 from agent.errors import ConfigError, DisclosureError
+from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
+    from agent.runs.plan import Plan
     from agent.vocabulary import RunEntry
 
 
@@ -25,6 +33,8 @@ if TYPE_CHECKING:
 @click.option(
     "-r",
     "--run-entries",
+    "--run-entry",
+    "--run-specs",
     "descriptions",
     multiple=True,
     help='Run entries: "benchmark:model=...,...".',
@@ -32,6 +42,9 @@ if TYPE_CHECKING:
 @click.option(
     "-c",
     "--conf-paths",
+    "--conf-file",
+    "--conf",
+    "conf_paths",
     multiple=True,
     type=FILE,
     help="Files of run entries in HELM's HOCON format.",
@@ -106,8 +119,27 @@ if TYPE_CHECKING:
 @click.option(
     "--replace", is_flag=True, help="Replace an existing run that used other instances or rules."
 )
+@click.option(
+    "-o",
+    "--output-path",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="After the run, write the suite to HELM's output folder, redacted: DIR/runs/SUITE.",
+)
+@click.option(
+    "--exit-on-error",
+    is_flag=True,
+    help="Do not start further runs after one in which an instance failed.",
+)
+@click.option(
+    "--skip-instances",
+    is_flag=True,
+    help="Check entries, benchmarks and data, and list the runs, without contacting a server.",
+)
 @dry_run_option("Check everything and show the expected cost and time, without asking the model.")
 @quiet_option
+@local_path_option
+@train_trials_option
+@accept_helm_options(RUN_OPTIONS)
 @click.pass_obj
 def run(
     site: Site,
@@ -118,6 +150,8 @@ def run(
     groups_to_run: Sequence[str],
     priority: int | None,
     plan_digest: str | None,
+    output_path: Path | None,
+    skip_instances: bool,
     dry_run: bool,
     quiet: bool,
     **options: Any,
@@ -130,6 +164,7 @@ def run(
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.cli.run_forecast import print_forecasts
     from agent.cli.run_report import report_outcomes
+    from agent.exchange.helm.output_folder import check_output_folder, write_output_folder
     from agent.io.progress import Progress
     from agent.runs.plan import RunOptions, plan_runs
     from agent.runs.run import run_entries
@@ -142,13 +177,33 @@ def run(
     if plan_digest is not None:
         options |= _read_sampling_options(site, plan_digest, entries)
     run_options = RunOptions(**options)
+    if skip_instances:
+        _list_plans(plan_runs(site, entries, run_options))
+        return
     if dry_run:
         print_forecasts(
             site, plan_runs(site, entries, run_options), no_judging=run_options.no_judging
         )
         return
-    outcomes = run_entries(site, entries, run_options, Progress(quiet=quiet))
-    report_outcomes(site, outcomes, run_options)
+    if output_path is not None:
+        check_output_folder(output_path, run_options.suite)
+    progress = Progress(quiet=quiet)
+    outcomes = run_entries(site, entries, run_options, progress)
+    try:
+        report_outcomes(site, outcomes, run_options)
+    finally:  # also after failed instances, which the report ends with an exit code
+        if output_path is not None:
+            count = write_output_folder(site, output_path, run_options.suite, progress)
+            click.echo(
+                f"{format_count(count, 'instance')} written to {output_path / 'runs' / run_options.suite}, redacted"
+            )
+
+
+def _list_plans(plans: "Sequence[Plan]") -> None:
+    """Print the runs that would be made."""
+    for plan in plans:
+        click.echo(f"{plan.name}  {format_count(plan.available, 'instance')} in the data")
+    click.echo(f"{format_count(len(plans), 'run')} ready; no server was contacted")
 
 
 def _read_sampling_options(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from agent.cli.helm_options import SUMMARIZE_OPTIONS, accept_helm_options, local_path_option
 from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
@@ -73,6 +74,8 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
 )
 @plot_option
 @format_option("csv")
+@local_path_option
+@accept_helm_options(SUMMARIZE_OPTIONS)
 @click.pass_obj
 def summarize(
     site: Site,

@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.helm_options import VIEW_OPTIONS, accept_helm_options, view_output_path_option
+from agent.errors import ConfigError
+
 if TYPE_CHECKING:
     from agent.catalog.deployments import Prices
     from agent.site.directory import Site
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option(
+    "-p",
     "--port",
     type=click.IntRange(0, 65535),
     default=8765,
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--export",
+    "--export-path",
     "folder",
     type=click.Path(path_type=Path),
     help="Write the pages to files in this new folder.",
@@ -28,13 +33,23 @@ if TYPE_CHECKING:
     "--release",
     help="Show this local release first; with --export, show only it.",
 )
+@click.option("--suite", help="Show this suite first.")
 @click.option(
     "--reveal",
     is_flag=True,
     help="Show original text; each page opened is recorded in the audit log.",
 )
+@view_output_path_option
+@accept_helm_options(VIEW_OPTIONS)
 @click.pass_obj
-def view(site: "Site", port: int, folder: Path | None, release: str | None, reveal: bool) -> None:
+def view(
+    site: "Site",
+    port: int,
+    folder: Path | None,
+    release: str | None,
+    suite: str | None,
+    reveal: bool,
+) -> None:
     """Show leaderboard, runs and instances in a browser.
 
     Texts are redacted. The pages are read-only and can be opened on this machine only. Stop with Ctrl-C.
@@ -48,6 +63,8 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
     from agent.service.pages import SitePages, suite_slug
     from agent.service.server import LOOPBACK, bind, new_secret, serve
 
+    if release is not None and suite is not None:
+        raise ConfigError("--suite and --release cannot be combined", "Give only one of them.")
     with site.store() as store:
         clearer = open_clearer(
             site, store, reveal=reveal, purpose="view" if folder is None else "export"
@@ -69,6 +86,9 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
         if release is not None:
             join_release(store, release, catalogue)  # raises if there is no such release
             first = f"releases/{suite_slug(release)}/index.html"
+        if suite is not None:
+            store.runs.require_suite(suite)
+            first = f"suites/{suite_slug(suite)}/index.html"
         if folder is not None:
             count = write_pages(pages, folder, Progress())
             done = f"{count} files written, texts {'as they are' if reveal else 'redacted'}"
@@ -88,7 +108,6 @@ def view(site: "Site", port: int, folder: Path | None, release: str | None, reve
 def _prices(site: "Site") -> "dict[str, Prices]":
     """Return the current prices of the site's deployments, or {} if their file cannot be read."""
     from agent.catalog.deployments import read_deployments
-    from agent.errors import ConfigError
 
     try:
         deployments = read_deployments(site.deployments)

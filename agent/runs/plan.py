@@ -88,6 +88,7 @@ class RunOptions:
         no_judging: store the answers without asking the jury.
         unregistered: read the current files of protected benchmarks, not the registered version.
         plan: digest of the submission's plan whose challenge gave `sample_seed`; empty if there is none.
+        exit_on_error: start no further run after one in which an instance failed.
     """
 
     suite: str
@@ -105,6 +106,7 @@ class RunOptions:
     no_judging: bool = False
     unregistered: bool = False
     plan: str = ""
+    exit_on_error: bool = False
 
 
 @dataclass(frozen=True, slots=True)

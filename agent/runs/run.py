@@ -18,6 +18,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
+from agent.io.wording import format_count
 from agent.judging.judge_run import (
     NOTHING_JUDGED,
     JudgingOutcome,
@@ -111,6 +112,11 @@ def run_entries(
                 server = capabilities[identify_server(plan.deployment)]
                 outcome = _carry_out(store, plan, server, workarounds[plan.name], context)
             outcomes.append(outcome)
+            left = len(plans) - len(outcomes)
+            if options.exit_on_error and outcome.failed and left:
+                runs = format_count(left, "further run")
+                progress.note(f"{plan.name}: instances failed; {runs} not started")
+                break
         return outcomes
 
 
