@@ -14,7 +14,11 @@ from agent.catalog.judges import read_jury
 from agent.datasets.manage.check import read_data
 from agent.datasets.manage.register import check_data
 from agent.errors import AgentError, ConfigError, InferenceError
-from agent.inference.capabilities import Capabilities
+from agent.inference.capabilities import (
+    Capabilities,
+    Needs,
+    list_missing_for_closed_questions,
+)
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
@@ -337,7 +341,10 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
     yield Check(subject, "ok", f"reachable ({kind})")
     yield _check_window(deployment, capabilities)
     yield _check_answer(site, deployment, capabilities)
+    yield _check_ways_of_asking(deployment, capabilities)
     for name, feature in capabilities.features.items():
+        if name in ("choice", "top_logprobs"):
+            continue  # reported with the ways of asking
         if feature.state in ("ignored", "refused") and name == capabilities.token_limit_field:
             yield Check(
                 f"{subject}, {name.replace('_', ' ')}",
@@ -353,6 +360,26 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 feature.finding,
                 "Runs that need it are refused, or note the workaround.",
             )
+
+
+def _check_ways_of_asking(deployment: Deployment, capabilities: Capabilities) -> Check:
+    """Report the answer modes that the server can be asked in. Benchmarks need only the first, so none is a warning."""
+    ways = ["generate"]
+    refused = []
+    needs_by_mode = {"constrained": Needs(choice=True), "logprob": Needs(option_logprobs=True)}
+    for mode, needs in needs_by_mode.items():
+        problems = list_missing_for_closed_questions(capabilities, needs)
+        refused += problems
+        if not problems:
+            ways.append(mode)
+    finding = f"answer_mode can be {' or '.join(ways)}"
+    if capabilities.choice_field is not None:
+        finding += f", constrained by the field {capabilities.choice_field}"
+    return Check(
+        f"{_name_deployment(deployment)}, ways of asking",
+        "ok",
+        "; refused: ".join((finding, *refused)),
+    )
 
 
 def _resolve_deployment(deployment: Deployment, site: Site) -> Deployment:

@@ -242,7 +242,7 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
         missing.append("answers that follow a JSON schema (response_format)")
     if needs.n and state("n") in lacking:
         missing.append("several answers to one request (n)")
-    missing += _list_missing_for_closed_questions(capabilities, needs)
+    missing += list_missing_for_closed_questions(capabilities, needs)
     if needs.choice and capabilities.choice_field == "response_format":
         workarounds.append(
             "The server limits answers to the options only within JSON, from which the agent takes the option."
@@ -285,7 +285,7 @@ def check_needs(capabilities: Capabilities, needs: Needs) -> tuple[str, ...]:
     return tuple(workarounds)
 
 
-def _list_missing_for_closed_questions(capabilities: Capabilities, needs: Needs) -> list[str]:
+def list_missing_for_closed_questions(capabilities: Capabilities, needs: Needs) -> list[str]:
     """Return the reasons why the server cannot be asked in the way that the run needs.
 
     Both ways must have been seen to work: a server that ignores their fields would answer freely.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
@@ -45,6 +46,8 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "n": "honoured",
         "seed": "honoured",
         "logprobs": "honoured",
+        "top_logprobs": "honoured",
+        "choice": "honoured",
         "usage": "honoured",
     },
     "llama-cpp-python": {
@@ -62,6 +65,8 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
         "max_tokens": "honoured",
         "stop": "honoured",
         "logprobs": "honoured",
+        "top_logprobs": "honoured",
+        "choice": "honoured",
         "usage": "honoured",
     },
 }
@@ -190,6 +195,29 @@ def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(real_server, 
     assert "medcalc_bench" in first
     assert intramural(site, *run)  # again: everything is kept
     assert intramural(site, "summarize", "--suite", "servers", "--format", "json") == first
+
+
+@pytest.mark.parametrize("mode", ["constrained", "logprob"])
+def test_an_exam_is_asked_in_the_ways_that_the_server_honours(real_server, found, tmp_path, mode):
+    """A model of random weights writes no letter; limited to the options it writes nothing else."""
+    site = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "agent", "init", str(site), "--site-name", "Test"], check=True
+    )
+    run = ["run", "--server", real_server.url, "--suite", "ways", "--max-eval-instances", "6"]
+    run += ["--quiet", "--answer-mode", mode, "-r", f"pubmed_qa:model={real_server.model}"]
+    feature = {"constrained": "choice", "logprob": "top_logprobs"}[mode]
+    if found.state(feature) != "honoured":
+        refused = InferenceError.exit_code
+        intramural(site, *run, accept=(refused,))
+        return
+    intramural(site, *run)
+    rows = json.loads(intramural(site, "summarize", "--suite", "ways", "--format", "json"))
+    (main,) = [row for row in rows if row["metric"] == "exact_match"]
+    assert main["n"] + main["unscored"] == 6
+    assert main["unscored_reasons"].keys() <= {"unparsed"}
+    if mode == "constrained":
+        assert main["n"] == 6
 
 
 def test_a_jury_that_babbles_settles_every_answer_without_a_score(real_server, found, tmp_path):

@@ -223,3 +223,28 @@ def test_an_encoder_that_cannot_be_used(
     assert "pip install" in check.advice
     monkeypatch.setattr("agent.metrics.bert_score.missing_packages", lambda: ())
     assert "config.json cannot be read" in found(site, "BERTScore").finding
+
+
+def test_the_ways_in_which_a_server_can_be_asked(site: Site):
+    with FaultServer() as server:
+        check = found(
+            site,
+            "server, model test-model, ways of asking",
+            server=server.url,
+            model="test-model",
+        )
+    assert (check.verdict, check.finding) == (
+        "ok",
+        "answer_mode can be generate or constrained or logprob, constrained by the field structured_outputs",
+    )
+    closed = {"structured_outputs", "guided_choice", "grammar", "response_format", "top_logprobs"}
+    with FaultServer(ignores=closed) as server:
+        check = found(
+            site,
+            "server, model test-model, ways of asking",
+            server=server.url,
+            model="test-model",
+        )
+    assert check.finding.startswith("answer_mode can be generate; refused: ")
+    assert "(answer_mode=constrained): does not limit an answer" in check.finding
+    assert "(answer_mode=logprob): does not return the log probabilities" in check.finding
