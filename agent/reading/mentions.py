@@ -68,15 +68,16 @@ _REACH_OF_WORDS = 400  # characters at the end of a text in which a number may b
 _REACH = 24  # characters before a number that may show that it is none
 _LIST_MARK = re.compile(r"^(?:\(?(\d{1,2})[.)]|[-+•◦▪*])(?= \S)", re.MULTILINE)
 _COEFFICIENT = r"(?:(?P<coefficient>[-+]?\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|·) ?)?"
-_POWER = rf"{_COEFFICIENT}(?<!\d)10 ?(?:\^|\*\*) ?[{{(]? ?(?P<exponent>[-+]?\d{{1,3}}) ?[}})]?"
+_POWER = rf"{_COEFFICIENT}(?<!\d)10 ?(?:\^|\*\*) ?[{{(]? ?(?P<exponent>[-+]?\d{{1,3}})(?: ?[}})])?"
 _PLAIN = (
-    r"(?:\d{1,3}(?:,\d{3})+(?![\d,])|(?P<whole>\d+),(?P<decimals>\d{1,2}|\d{4,15})(?![\d,.])"
+    r"(?:\d{1,3}(?:,\d{3}){1,6}(?![\d,])|(?P<whole>\d+),(?P<decimals>\d{1,2}|\d{4,15})(?![\d,.])"
     r"|0,\d{1,15}(?![\d,.])|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\.?\d)"
 )
 _LETTER = "A-Za-zµÀ-\u024f_"
 _NUMBER = re.compile(
     rf"(?<![{_LETTER}\d.,]){_POWER}|(?<![{_LETTER}\d.])[-+]?(?:{_PLAIN}|\.\d+(?!\.?\d))"
 )
+_ONLY_NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
@@ -132,6 +133,8 @@ _UNCLEAR_DURATION = re.compile(
 
 def find_numbers(text: str) -> list[Mention[float]]:
     """Return the numbers of a plain text in order of appearance."""
+    if _ONLY_NUMBER.fullmatch(text):
+        return [Mention(float(text), 0, len(text))]
     masked = _mask(text)
     mentions: list[Mention[float]] = []
     for match in _NUMBER.finditer(masked):

@@ -43,7 +43,7 @@ RULES: dict[str, tuple[str, str]] = {
     ),
     BOXED: (
         "The last LaTeX box contains the value.",
-        r"$\boxed{25.2 \text{ mL/min}}$",
+        "The weight is 80 kg.\n\n$\\boxed{25.2}$",
     ),
     FINAL_ANSWER: (
         'The value follows the last "answer", "final score" or "result", in its line or the next.',

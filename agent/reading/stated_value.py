@@ -23,7 +23,9 @@ FINAL_ANSWER = "final answer"
 LAST_STATEMENT = "last statement"
 FIRST_LINE = "first line"
 
-_MAX_OBJECT_START = 100_000
+_MAX_CUES = 50  # "answer:" is looked for in the last of them
+_MAX_PASSAGE = 1_000  # characters behind a cue
+_MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
 _MAX_PARTS = 50  # lines that may add up to a total
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
@@ -85,7 +87,7 @@ class _Reader(Generic[V]):
         if only_sentence:
             if result_words.OTHER_DATE.match(self._text):
                 return None
-            return self._accept(self._read_statement(*only_sentence), WHOLE_ANSWER)
+            return self._choose_only_sentence(*only_sentence)
         for box in reversed(list(result_words.BOXED.finditer(self._text))):
             if self._get_mentions(box.start(1), box.end(1)):
                 return self._accept(self._read_statement(box.start(1), box.end(1)), BOXED)
@@ -99,15 +101,10 @@ class _Reader(Generic[V]):
         end = len(self._text.rstrip(" \n`"))
         if not self._text.endswith("}", 0, end):
             return []
-        start = 0
-        while (start := self._text.find("{", start, end)) >= 0:
-            fields = list(result_words.JSON_FIELD.finditer(self._text, start + 1, end))
-            if fields:
-                return fields
-            start += 1
-            if start > _MAX_OBJECT_START:
-                break
-        return []
+        first = result_words.OBJECT_START.search(self._text, 0, end)
+        return (
+            list(result_words.JSON_FIELD.finditer(self._text, first.start(), end)) if first else []
+        )
 
     def _choose_field(self, fields: list[re.Match[str]]) -> Choice[V] | None:
         """Return the value of the only field that may be the answer."""
@@ -148,6 +145,14 @@ class _Reader(Generic[V]):
         spans.append((start, end))
         return [span for span in spans if self._text[span[0] : span[1]].strip()]
 
+    def _choose_only_sentence(self, start: int, end: int) -> Choice[V] | None:
+        first = self._mentions[0]
+        if any(mention.value != first.value for mention in self._mentions):
+            return self._accept(self._read_statement(start, end), WHOLE_ANSWER)
+        if first.value is None or self._is_bound(first) or self._is_denied(first):
+            return None
+        return self._accept(_Statement(first, _Strength.WEAK), WHOLE_ANSWER)
+
     def _get_only_sentence(self) -> tuple[int, int] | None:
         """Return the span of the text if it is a single sentence."""
         text = self._text
@@ -172,7 +177,7 @@ class _Reader(Generic[V]):
         lowered = text.lower()
         if not any(word in lowered for word in result_words.CUE_WORDS):
             return False, None
-        for cue in reversed(list(result_words.CUE.finditer(text))):
+        for cue in reversed(list(result_words.CUE.finditer(text))[-_MAX_CUES:]):
             if is_denied(text, cue.start()):
                 return True, None
             line_start = text.rfind("\n", 0, cue.start()) + 1
@@ -183,7 +188,7 @@ class _Reader(Generic[V]):
             if not re.search(r"\w", text[start:end]):
                 start = self._skip_blank(end)
                 end = self._find_line_end(start)
-            sentences = self._split_sentences(start, end)
+            sentences = self._split_sentences(start, min(end, start + _MAX_PASSAGE))
             if not sentences or not self._get_mentions(*sentences[0]):
                 continue
             if result_words.UNKNOWN.match(text, start):
@@ -220,7 +225,7 @@ class _Reader(Generic[V]):
             return self._accept(first, FIRST_LINE)
         if not _are_close(first.mention.value, last.mention.value):
             return None
-        return self._accept(last, LAST_STATEMENT)
+        return self._accept(last, FIRST_LINE if last.mention == first.mention else LAST_STATEMENT)
 
     def _read_first_line(self) -> _Statement[V] | None:
         start = self._skip_blank(0)
@@ -265,6 +270,8 @@ class _Reader(Generic[V]):
             )
             is_part = bool(is_labelled) and is_part_below and statement.strength == _Strength.WEAK
             is_part_below = bool(is_labelled) and not statement.is_aside
+            if len(parts) >= _MAX_PARTS:
+                return None
             if is_labelled:
                 parts.append(self._get_mentions(start, end)[-1].value)
             else:
@@ -354,6 +361,8 @@ class _Reader(Generic[V]):
         mentions = self._get_mentions(start, end)
         if not mentions:
             return None
+        if len(mentions) > _MAX_MENTIONS:
+            return _Statement(None, _Strength.WEAK)
         text = self._text
         mentions = self._drop_bracketed(start, end, mentions)
         mention, strength = self._pick(start, end, mentions)

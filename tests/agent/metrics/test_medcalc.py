@@ -1,5 +1,9 @@
 """MedCalc's scoring by category, by our rule and by upstream's."""
 
+import csv
+import json
+from pathlib import Path
+
 import pytest
 
 from agent.metrics import score
@@ -78,3 +82,42 @@ def test_upstream_scores_lab_and_dosage_zero_whatever_the_answer():
         score("medcalc_bench_accuracy", "100 mg", row("physical", "100", "95", "105"), "helm")
         == 0.0
     )
+
+
+SAMPLE = Path(__file__).parents[3] / "benchmarks/medcalc_bench/sample/test_data.csv"
+ARRANGEMENTS = {
+    "explanation, then the value": "{explanation}\n\n{gold}",
+    "explanation, then a sentence": "{explanation}\nThe answer is {gold}.",
+    "explanation, then a label": "{explanation}\n**Answer: {gold}**",
+    "value, then the explanation": "{gold}\n\n{explanation}",
+    "sentence, then the explanation": "The answer is {gold}. {explanation}",
+    "explanation alone": "{explanation}",
+}
+
+
+def read_sample() -> list[dict[str, str]]:
+    with SAMPLE.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def make_instance(columns: dict[str, str]) -> Instance:
+    limits = columns["Lower Limit"], columns["Upper Limit"]
+    return row(columns["Category"], columns["Ground Truth Answer"], *limits)
+
+
+@pytest.mark.parametrize("arrangement", ARRANGEMENTS.values(), ids=ARRANGEMENTS)
+def test_the_published_answer_is_read_beside_the_published_explanation(arrangement):
+    for columns in read_sample():
+        explanation, gold = columns["Ground Truth Explanation"], columns["Ground Truth Answer"]
+        answer = arrangement.format(explanation=explanation, gold=gold)
+        scored = score("medcalc_bench_accuracy", answer, make_instance(columns))
+        assert scored == 1.0, columns["Row Number"]
+
+
+def test_the_published_answer_is_read_from_the_output_format_of_the_dataset():
+    for columns in read_sample():
+        explanation, gold = columns["Ground Truth Explanation"], columns["Ground Truth Answer"]
+        fields = {"step_by_step_thinking": explanation, "answer": gold}
+        for answer in (json.dumps(fields), str(fields)):
+            scored = score("medcalc_bench_accuracy", answer, make_instance(columns))
+            assert scored == 1.0, columns["Row Number"]
