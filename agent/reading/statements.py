@@ -18,11 +18,16 @@ _DENIAL = re.compile(
     r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
     r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether"
     r"|(?<!is )(?<!'s )why|(?<!no )(?<!without )(?<!without a )doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
-    r"|\b(?:least|worst|second|alternative|other|another|previous|initial)(?:\s\w{1,20}){0,2}\s?$",
+    r"|\b(?:least|worst|second|alternative|other|another)(?:\s\w{1,20}){0,2}\s?$|\b(?:each|every|following)\s?$"
+    r"|\b(?:previous|initial|first|original)\s(?:answer|option|choice|thought|guess|impression|instinct|inclination|pick)\s?$"
+    r"|\b(?:previous|initial)\s?$"
+    r"|\b(?:students?|people|some|someone|many|others|one|you)\s(?:\w{1,12}\s)?(?:say|argue|claim|think|believe|choose|pick|answer)\b",
     re.IGNORECASE,
 )
+_SURE = re.compile(r"\b(?:no|without(?: a| any)?) (?:doubt|question)\b", re.IGNORECASE)
+_IF_ASKED = r"if (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b"
 _CONDITION = re.compile(
-    r"(?:if(?! (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b)|unless|were|had|should)\b",
+    rf"(?!{_IF_ASKED})(?:if|unless|were|had|should)\b",
     re.IGNORECASE,
 )
 _UNLESS = re.compile(r"\b(?:unless|except|only (?:if|when|in))\b", re.IGNORECASE)
@@ -46,14 +51,14 @@ _THIS_CASE = (
     r"|order|addition|fact|contrast|terms|sum|reality|practice|most|both|example|instance|an?)\b)"
 )
 _OTHER_CASE_BEFORE = re.compile(
-    rf"\W{{0,3}}(?:(?:however|but|and|whereas|while|although|note that|conversely)\b,?\s)?"
+    rf"\W{{0,3}}(?!{_IF_ASKED})(?:(?:however|but|and|whereas|while|although|note that|conversely)\b,?\s)?"
     rf"(?:(?:in|for|with|during|among|under|without)\s{_THIS_CASE}|(?:in|for|with|during)\sthe\s(?:absence|presence|setting|event)\b"
     rf"|(?:in|for|with)\san?\s(?:\w{{1,20}}\s)?(?:pregnan|child|newborn|neonat|elderly|allergic|different|other|stable|unstable)"
     rf"|(?:when|were|had|if|should|unless|suppos\w*|otherwise)\b)",
     re.IGNORECASE,
 )
 _OTHER_CASE_AFTER = re.compile(
-    rf"[^.;!?\n]{{0,60}}?\b(?:if|were|had)\b|\s(?:in|during|with|without|for|when)\s{_THIS_CASE}",
+    rf"[^.;!?\n]{{0,60}}?\b(?!{_IF_ASKED})(?:if|were|had)\b|\s(?:in|during|with|without|for|when)\s{_THIS_CASE}",
     re.IGNORECASE,
 )
 
@@ -61,6 +66,8 @@ _OTHER_CASE_AFTER = re.compile(
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
+    if "doubt" in sentence or "question" in sentence:
+        sentence = _SURE.sub("", sentence)
     if _CONDITION.match(sentence.lstrip()):
         return True
     clause = _get_last_part(_CLAUSE_END, sentence)

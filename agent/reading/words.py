@@ -32,6 +32,9 @@ def plain_words(text: str) -> str:
     Characters that change a value are kept: the point, sign, bound, fraction or percent of a number ("1.5" is not "15")
     and a plus or minus at the end of a word ("O-" is not "O+").
     """
+    words = text.split()
+    if text.isascii() and "".join(words).isalnum():
+        return " ".join(words).lower()  # the same, many times faster
     return drop_punctuation(_normalise_spaces(text)).lower()
 
 

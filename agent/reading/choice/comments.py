@@ -61,6 +61,10 @@ _LEADS_TO_OBJECT = re.compile(
     r"|requires?|shows?|supports?|favou?rs?|choose|consider|call|called|via|through|causes?|caused|inhibits?|probably|likely"
     r"|on|from|as|into|do|does|get|obtain|develop|developed|diagnosed|treat|expect|expects|expected)\s[\"'(]?$"
 )
+# "This patient" may come before the option "Does not have a history of homelessness".
+_VERB = re.compile(
+    r"(?:is|are|was|has|have|does|do|can|cannot|can't|should|may|must|will)\b", re.IGNORECASE
+)
 _PROPOSES = re.compile(
     r"\s(?:should\sbe|would\sbe|must\sbe|can\sbe\s(?:given|used)|needs?\sto\sbe|has\sto\sbe|explains?|accounts?\sfor|causes?|fits"
     r"|is\s(?:indicated|recommended|preferred|appropriate|needed|required|advised|the|most|best|responsible|usually|typically"
@@ -81,7 +85,9 @@ def read_sentences(answer: MarkedAnswer) -> Iterator[Claim]:
         if is_long and start < last_start:
             continue
         before = answer.lower[start : sign.start()]
-        is_object = _ENDS_SENTENCE.match(text, sign.end()) and _LEADS_TO_OBJECT.search(before)
+        is_object = _ENDS_SENTENCE.match(text, sign.end()) and (
+            _LEADS_TO_OBJECT.search(before) or _VERB.match(answer.plain, sign.start())
+        )
         is_subject = _PROPOSES.match(answer.lower, sign.end()) and BEFORE_SUBJECT.fullmatch(
             text, start, sign.start()
         )

@@ -40,6 +40,13 @@ JOINED = re.compile(
 OR_MORE = re.compile(r"[)\]\"']?,?\s(?:or|and/or)\s(?!more\b|rather\b|in\sother\b)", re.IGNORECASE)
 """An alternative that is no option: "B or something else"."""
 
+ALSO_RIGHT = re.compile(
+    rf"[^.!?\n]{{0,60}}?\b(?:but|although|though|however|while|yet)\s[^.!?\n]{{0,20}}?(?:[{SIGNS}]{PADDING}*|\b[A-Z])\s"
+    r"(?:(?:is|are)\s(?:also|equally|just\sas|possible|plausible|reasonable|correct|acceptable|better|right)"
+    r"|(?:could|may|might|would|can)\s(?:also\s)?(?:be|work|apply)|also\b)"
+)
+"""Another option that is called right too: "B, but D is also correct"."""
+
 _NOUN = (
     r"(?:answer|option|(?<!of\s)choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
     r"|guess)"
@@ -80,9 +87,10 @@ CHOSEN = re.compile(
 )
 CONCLUSION = re.compile(
     r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))(?:and\s)?(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
-    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?"
+    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
+    r"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?"
     r"|(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?|leaving(?:\s(?:us|only|me))?(?:\swith)?)"
-    r"(?:,|:)?\s?(?:(?:so|then|thus|therefore|hence|clearly|only|i\sthink|i\sbelieve|we\s(?:choose|pick|select|have|get)"
+    r"(?::\s?|,?[ ]?)(?:(?:so|then|thus|therefore|hence|clearly|only|probably|most\slikely|likely|i\sthink|i\sbelieve|we\s(?:choose|pick|select|have|get)"
     r"|(?:it|this|that)(?:'s|\sis|\smust\sbe|\sshould\sbe|\shas\sto\sbe|\swould\sbe|\scan\sonly\sbe)|must\sbe|the|remaining|only)[\s,]{1,2}){0,4}"
 )
 # "The best next step is C", "the statement that is not true is option D".

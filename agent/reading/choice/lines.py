@@ -40,11 +40,16 @@ _LABEL = re.compile(
 )
 _LETTER_PAIR = re.compile(r"[(\[]?[A-Za-z][)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
 _NO_LABEL = re.compile(
-    r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question|note|left\sout|runner-?up|step|figure"
+    r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|step|figure"
     r"|example|patient|analysis|explanation|reasoning|explain)\b[^:]{0,40}$"
 )
 _SHORT_PHRASE = re.compile(
     rf"[^\n.,;:!?()\[\]{SIGNS}]{{2,70}}\s(?:(?=[{LETTER_SIGNS}])|[(\[](?=[{SIGNS}]))"
+)
+_REMARK = re.compile(rf"[^\n,.;:?!{SIGNS}]{{3,80}},\s(?=[^,]{{0,40}}$|[^,\n]{{0,40}}\n)")
+_NO_REMARK = re.compile(
+    r"\b(?:not|no|never|if|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
+    r"|\b(?:in|for|with|during)\s(?!this|my|these|the|that|all|view|light|summary|conclusion)"
 )
 _TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
 
@@ -106,6 +111,8 @@ def _read_line(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
         claims = list(_read_begun(answer, line, STATED_RULES.get(rule.name, rule)))
     if not claims:
         claims = _read_after_phrase(answer, line, STATED_RULES.get(rule.name, rule))
+    if not claims:
+        claims = _read_after_remark(answer, line, STATED_RULES.get(rule.name, rule))
     return claims
 
 
@@ -150,11 +157,12 @@ def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
     label = _LABEL.match(answer.text, line.start, line.end)
     if not label:
         return []
-    words = answer.lower[line.start : label.end()].rstrip(" :=->→⇒")
+    words = answer.lower[line.start : label.end()].rstrip(" :=->→⇒([\"'")
     if _NO_LABEL.search(words) or cues.NOT_AN_OPTION.search(words):
         return []
     reference = answer.read_reference(label.end())
-    if reference is None or is_denied(answer.text, label.end()) or cues.WRONG.search(words):
+    is_rejected = is_denied(answer.text, line.start + len(words)) or cues.WRONG.search(words)
+    if reference is None or is_rejected:
         return []
     if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
@@ -178,6 +186,14 @@ def _read_after_phrase(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Cla
     if reference is None or not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
     return [Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)]
+
+
+def _read_after_remark(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+    """Read a line of a remark and an option: "Without a doubt, C.", "Considering all of this, C"."""
+    remark = _REMARK.match(answer.text, line.start, line.end)
+    if not remark or _NO_REMARK.search(answer.lower, line.start, remark.end()):
+        return []
+    return _read_pure(answer, Line(remark.end(), line.end), rule)
 
 
 def _read_at_line_start(answer: MarkedAnswer, position: int) -> Reference | None:
@@ -227,7 +243,9 @@ def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
     pattern = _MARK_AFTER_TEXT if reference.has_text else _MARK_AFTER_LETTER
     mark = pattern.match(answer.text, reference.end)
     if not mark:
-        return None
+        # "C - heparin acts at once"
+        is_both = reference.has_text and not reference.by_text
+        return Strength.PROPOSED if is_both and not answer.calls_wrong(reference.end) else None
     sign = mark[0].strip()
     begins_sentence = sign in _SENTENCE_MARKS
     if reference.by_text and not begins_sentence:

@@ -90,7 +90,9 @@ class MarkedAnswer:
                 break
             end = match.end()
             references.append(self.make_reference(match))
-        if len(references) == 1 and not reference.has_text and cues.OR_MORE.match(self.text, end):
+        # In "C. Paneth cells or other cells ...", a sentence follows the letter.
+        begins_sentence = reference.has_text and not reference.by_text
+        if len(references) == 1 and not begins_sentence and cues.OR_MORE.match(self.text, end):
             references.append(Reference(UNKNOWN, end, end))
         return references
 

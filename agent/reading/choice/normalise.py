@@ -24,12 +24,17 @@ _CHARACTERS = str.maketrans(
     }
 )
 
+_CONTROL_CHARACTERS = re.compile(r"[\r\x0b\x0c\x1c-\x1e]")
+
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One rewriting: where `needed` occurs in the text, `pattern` is replaced by `parts`: texts and groups' numbers."""
+    """One rewriting: `pattern` is replaced by `parts`, which are texts and the numbers of groups.
 
-    needed: str
+    The pattern is tried only if one of `needed` occurs in the text, which is much faster.
+    """
+
+    needed: tuple[str, ...]
     pattern: re.Pattern[str]
     parts: tuple[str | int, ...]
 
@@ -37,14 +42,15 @@ class _Step:
         return "".join(part if isinstance(part, str) else match[part] for part in self.parts)
 
 
+_SPACE_SIGNS = ("  ", "\t", "\x1f", "\u1680", "\u205f", "\u3000", *map(chr, range(0x2000, 0x200B)))
 _SPACES = (
-    _Step("", re.compile(r"[^\S\n]{2,}|[^\S\n ]"), (" ",)),
-    _Step("\n", re.compile(r" ?\n[ \n]*"), ("\n",)),
-    _Step("", re.compile(r"\A[ \n]+|[ \n]\Z"), ()),
+    _Step(_SPACE_SIGNS, re.compile(r"[^\S\n]{2,}|[^\S\n ]"), (" ",)),
+    _Step(("\n",), re.compile(r" ?\n[ \n]*"), ("\n",)),
+    _Step((" ", "\n"), re.compile(r"\A[ \n]+|[ \n]\Z"), ()),
 )
 _STEPS = (
     *_SPACES,
-    _Step("\\", re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
+    _Step(("\\",), re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
     _Step(
         "<",
         re.compile(
@@ -52,17 +58,17 @@ _STEPS = (
         ),
         ("\nFinal answer: ", 1, "\n"),
     ),
-    _Step("\\", re.compile(r"\\boxed\s?\{([^{}]{0,500})\}"), ("Final answer: ", 1, " ")),
-    _Step("\\", re.compile(r"\\therefore\b"), ("∴",)),
-    _Step("_", re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),
-    _Step("_", re.compile(r"(?<=(?i:answer))_(?=(?i:choice|option|letter))"), (" ",)),
-    _Step("</", re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
-    _Step("<|", re.compile(r"<\|[^|<>\n]{1,40}\|>(?:assistant|user|system)?"), ("\n",)),
-    _Step("~", re.compile(r"~~[^~]{0,500}~~"), ()),
-    _Step("\\", re.compile(r"\\[()\[\]]"), ()),
-    _Step("", re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
+    _Step(("\\",), re.compile(r"\\boxed\s?\{([^{}]{0,500})\}"), ("Final answer: ", 1, " ")),
+    _Step(("\\",), re.compile(r"\\therefore\b"), ("∴",)),
+    _Step(("_",), re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),
+    _Step(("_",), re.compile(r"(?<=(?i:answer))_(?=(?i:choice|option|letter))"), (" ",)),
+    _Step(("</",), re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
+    _Step(("<|",), re.compile(r"<\|[^|<>\n]{1,40}\|>(?:assistant|user|system)?"), ("\n",)),
+    _Step(("~",), re.compile(r"~~[^~]{0,500}~~"), ()),
+    _Step(("\\",), re.compile(r"\\[()\[\]]"), ()),
+    _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
     # Numbers are compared without a thousands separator and without a space beside their sign.
-    _Step("", re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)"), ()),
+    _Step((",", "%", "<", ">", "="), re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)"), ()),
     *_SPACES,
 )  # fmt: skip
 
@@ -70,10 +76,10 @@ _STEPS = (
 def normalise(answer: str) -> str:
     """Return the answer without markup and repeated white space."""
     text = answer
-    if not text.isascii() or "\r" in text:
+    if not text.isascii() or _has_control_characters(text):
         text = _normalise_signs(text)
     for step in _STEPS:
-        if step.needed in text:
+        if any(map(text.__contains__, step.needed)):
             text = step.pattern.sub(step.rewrite, text)
     return text
 
@@ -81,12 +87,16 @@ def normalise(answer: str) -> str:
 def normalise_with_positions(answer: str) -> tuple[str, list[int]]:
     """Return the normalised answer, and the position in the answer of each of its characters."""
     text, positions = answer, list(range(len(answer)))
-    if not text.isascii() or "\r" in text:
+    if not text.isascii() or _has_control_characters(text):
         text, positions = _normalise_characters(text)
     for step in _STEPS:
-        if step.needed in text:
+        if any(map(text.__contains__, step.needed)):
             text, positions = _apply(step, text, positions)
     return text, positions
+
+
+def _has_control_characters(text: str) -> bool:
+    return _CONTROL_CHARACTERS.search(text) is not None
 
 
 def _normalise_signs(text: str) -> str:

@@ -81,6 +81,10 @@ _MARKED_LETTER = re.compile(
     r"|\b(?i:option|choice)[ ][\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
 )
 _STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
+_FIRST_LETTERS = re.compile(r"[^\w]*([a-z]{1,6})")
+_ARTICLE = re.compile(r"^\s*(?:the|an?)\s(?=\w\w)", re.IGNORECASE)
+_LINE = re.compile(r"[^\n]+")
+_TOKEN = re.compile(r"[^ ]+")
 _CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
 
 
@@ -107,11 +111,14 @@ class Options:
         self._keys: dict[str, int | None] = {}
         self._beginnings: dict[str, str] = {}
         for index in range(min(len(texts), MAX_OPTIONS)):
-            key = _join_words(plain_words(_drop_article(texts[index])).split())
+            without_article = _drop_article(texts[index])
+            has_article = without_article is not texts[index]
+            words = plain_words(without_article) if has_article else self.plain_texts[index]
+            key = _join_words(words.split())
             # A letter always means the option labelled with it. Two options with the same text cannot be told apart.
             if len(key) > 1 or not key.isalpha():
                 self._keys[key] = None if key in self._keys else index
-                first_letters = re.match(r"[^\w]*([a-z]{1,6})", texts[index].lower())
+                first_letters = _FIRST_LETTERS.match(texts[index].lower())
                 self._beginnings[key] = first_letters[1] if first_letters else ""
         self._keys.pop("", None)
 
@@ -233,12 +240,12 @@ def _join_text(text: str) -> _JoinedWords:
     ends: dict[int, int] = {}
     length = 0
     previous = ""
-    for line in re.finditer(r"[^\n]+", text):
+    for line in _LINE.finditer(text):
         if pieces:
             pieces.append("\n")
             length += 1
             previous = ""
-        for match in re.finditer(r"[^ ]+", line[0]):
+        for match in _TOKEN.finditer(line[0]):
             token = match[0]
             word = token.lower() if token.isalnum() else drop_punctuation(token).lower()
             if not word:
@@ -269,7 +276,7 @@ def _join_words(words: list[str]) -> str:
 
 
 def _drop_article(text: str) -> str:
-    return re.sub(r"^\s*(?:the|an?)\s(?=\w\w)", "", text, flags=re.IGNORECASE)
+    return _ARTICLE.sub("", text)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from agent.reading.choice import cues
 from agent.reading.choice.claims import MAX_CLAIMS, Claim, Strength, iter_matches
 from agent.reading.choice.marked_answer import MarkedAnswer, Reference
-from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, UNKNOWN
 from agent.reading.choice.rules import CALLED_CORRECT, FINAL_ANSWER, STATED_ANSWER, Rule
 from agent.reading.statements import (
     is_conditional,
@@ -89,6 +89,8 @@ def _make_claims(
         return
     for joined in references:
         yield Claim(joined.option, start, end, strength, rule, reference.by_text)
+    if cues.ALSO_RIGHT.match(text, end):
+        yield Claim(UNKNOWN, start, end, strength, rule)
 
 
 def _read_after_copula(answer: MarkedAnswer) -> Iterator[Claim]:

@@ -14,6 +14,13 @@ OPTIONS = {
         "Does not have a history of homelessness",
         "Uncertain",
     ),
+    "heparin": ("Aspirin", "Clopidogrel", "Heparin", "Warfarin"),
+    "denials": (
+        "Cannot be etched",
+        "Should be avoided in pregnancy",
+        "Is not a substrate",
+        "Contraindicated in asthma",
+    ),
     "letters": ("a", "c", "bc", "ad"),  # of MedMCQA: combinations of statements
 }
 
