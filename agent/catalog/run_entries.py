@@ -11,6 +11,12 @@ from typing import Literal, cast, get_args
 from agent.catalog.benchmark import Benchmark, BrokenDefinition, load_benchmark, survey_benchmarks
 from agent.catalog.conf_file import read_conf_file
 from agent.catalog.metric_uses import JUDGE_METRIC
+from agent.catalog.parser_choice import (
+    NO_CHOICE,
+    PARSER_KEYS,
+    ParserChoice,
+    read_parser_choice,
+)
 from agent.errors import ConfigError
 from agent.io.wording import find_unseen, nearest
 from agent.vocabulary import AnswerMode, RunEntry
@@ -27,6 +33,7 @@ _ONLY = {
 EXPANDERS = frozenset(
     {
         "answer_mode",
+        *PARSER_KEYS,
         "instructions",
         "stop",
         "max_eval_instances",
@@ -62,12 +69,13 @@ _UNSUPPORTED = {
     "increase_temperature": "Use the temperature itself: temperature=NUMBER.",
     "tokenizer": "Set the deployment's tokenizer_file in model_deployments.yaml.",
     "num_prompt_tokens": "Omit it; prompts come from the dataset.",
-    "process_output": "Set a parser in the benchmark's definition.",
+    "process_output": "Use parser=json or parser=pattern, or set a parser in the benchmark's definition.",
 }
 _WILDCARDS = frozenset({"", "all", "text", "code", "text_code", "instruction_following"})
 # HELM's names for stop sequences.
 _STOPS = {"none": (), "hash": ("###",), "semicolon": (";",), "br": ("<br>",)}
 _MAX_DESCRIPTION = 2000  # characters
+_TEXT_TOKENS = 64  # room for the text of an option behind the longest prompt
 _CONSTRAINED_TOKENS = (
     64  # enough for an option within JSON, with the white space that models put into it
 )
@@ -85,6 +93,7 @@ class Overrides:
     instructions: Literal["none", "expert"] | None = None
     max_train_instances: int | None = None  # number of examples before the question
     answer_mode: AnswerMode = "generate"
+    parser: ParserChoice = NO_CHOICE
 
 
 def parse_run_entry(description: str) -> RunEntry:
@@ -170,10 +179,21 @@ def read_overrides(entry: RunEntry) -> Overrides:
             f"{nearest(answer_mode, get_args(AnswerMode))}"
         )
     lengths = {"num_output_tokens", "increase_max_tokens"} & entry.expanders.keys()
-    if answer_mode == "logprob" and lengths:
+    if answer_mode.startswith("logprob") and lengths:
         raise ConfigError(
-            f"{entry.description!r}: answer_mode=logprob cannot be combined with {' and '.join(sorted(lengths))}",
-            "Remove the length: the options are compared at the first token of the answer.",
+            f"{entry.description!r}: answer_mode={answer_mode} cannot be combined with {' and '.join(sorted(lengths))}",
+            "Remove the length: the model does not write an answer, but rates the options.",
+        )
+    parser = read_parser_choice(
+        entry.expanders.get("parser"),
+        entry.expanders.get("answer_field"),
+        entry.expanders.get("answer_pattern"),
+        where=entry.description,
+    )
+    if parser.is_set and answer_mode != "generate":
+        raise parser.fault(
+            f"the parser of answers cannot be set with answer_mode={answer_mode}, which leaves nothing to parse",
+            "Remove one of the two.",
         )
     if stop not in _STOPS:
         raise ConfigError(
@@ -187,6 +207,7 @@ def read_overrides(entry: RunEntry) -> Overrides:
         stop=_STOPS[stop],
         instructions=cast(Literal["none", "expert"] | None, instructions),
         answer_mode=cast(AnswerMode, answer_mode),
+        parser=parser,
         max_train_instances=_read_whole_number(
             entry, "max_train_instances", {"zero": "0", "one": "1"}, low=0
         ),
@@ -197,14 +218,19 @@ def compute_token_limit(entry: RunEntry, benchmark: Benchmark, *, reasoning: boo
     """Return the maximum length of an answer in tokens.
 
     `num_output_tokens` replaces the benchmark's (reasoning) limit, and `increase_max_tokens` is added to it. A
-    constrained answer ends by itself, but may be written as JSON; of a logprob answer only the first token is read.
+    constrained answer ends by itself, but may be written as JSON; of a logprob answer only the first token is read;
+    an option's text takes up room in the prompt.
     """
     change = read_overrides(entry)
     if change.answer_mode == "logprob":
         return 1
+    if change.answer_mode.startswith("logprob_text"):
+        return _TEXT_TOKENS
     limit = benchmark.reasoning_max_tokens if reasoning else benchmark.max_tokens
     limit = (change.num_output_tokens or limit) + change.increase_max_tokens
-    return max(limit, _CONSTRAINED_TOKENS) if change.answer_mode == "constrained" else limit
+    if change.answer_mode == "constrained":
+        return max(limit, _CONSTRAINED_TOKENS)
+    return limit
 
 
 def read_run_entries(

@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from agent.statistics.bounds import Bounds
     from agent.statistics.intervals import Mean
     from agent.statistics.ranking import ModelStanding
-    from agent.store import Run
+    from agent.store import Run, RunDetails
 
 # Keys whose values are lists or maps; flat rows have separate keys for the nested values.
-_NESTED_KEYS = ("runs", "helm", "standing", "bounds", "jury", "rank")
+_NESTED_KEYS = ("runs", "helm", "standing", "bounds", "jury", "rank", "parser")
 
 
 def build_summary_rows(
@@ -46,12 +46,22 @@ def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool
         "standing": build_standing(summary.standing),
         "cut_off": summary.cut_off,
         "scoring": details.scoring,
+        "parser": _build_parser(details),
+        "reading_version": details.reading_version,
         "data": details.data.known,
         "data_problems": _list_data_problems(summary),
         "language_model": details.language_model,
         "notes": summary.notes(metric),
     }
     return row
+
+
+def _build_parser(details: "RunDetails") -> dict[str, str] | None:
+    """Return the parser that selected the scored part of the answers; None if it is not known."""
+    parser = details.parser
+    if parser is None:
+        return None
+    return {"kind": parser.kind, "field": parser.field, "pattern": parser.pattern}
 
 
 def _list_runs(summary: "RunSummary") -> "Sequence[Run]":
@@ -172,6 +182,7 @@ def flatten_summary_row(row: Mapping[str, Any]) -> dict[str, Any]:
     helm = row["helm"] or {}
     for key in ("mean", "low", "high", "n", "unscored"):
         flat[f"helm_{key}"] = helm.get(key)
+    flat["parser"] = " ".join(filter(None, (row["parser"] or {}).values()))
     flat["data_problems"] = "; ".join(row["data_problems"])
     flat["notes"] = "; ".join(row["notes"])
     return flat

@@ -49,8 +49,10 @@ _ALIKE: Final = (
     "lineage",
     "max_tokens",
     "metrics",
+    "parser",
     "parts",
     "prompt_limit",
+    "reading_version",
     "scoring",
     "unit_named",
 )

@@ -16,6 +16,7 @@ from agent.exchange.imported_run import ELSEWHERE
 from agent.exchange.json_path import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
 from agent.jury.seats import name_seats
+from agent.reading.json_answers import names_answer
 from agent.results.summarize import MetricSummary, RunSummary
 from agent.site.directory import Site
 from agent.store import KeptMetric, Run, RunDetails, RunOrigin, Store
@@ -186,6 +187,8 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
         return key not in details.free_arguments and is_chosen_or_none
     if key == "data":
         return _DIGEST.fullmatch(value) is not None
+    if key == "answer_field" and not names_answer(value):
+        return False
     return key in EXPANDERS and _SETTING.fullmatch(value) is not None
 
 

@@ -191,6 +191,23 @@ def read_json_answer(answer: str) -> Reading | None:
     return Reading(first.text.strip(), first.start, first.end, JSON_FIELD)
 
 
+def find_field(answer: str, field: str) -> str | None:
+    """Return the value of a field in the last object of an answer that has it, even if the object is broken."""
+    if len(answer) > _MAX_LENGTH:
+        return None
+    try:
+        objects = _find_objects(answer, _Work())
+    except _EndlessError:
+        return None
+    for written in reversed(objects):
+        for member in reversed(written.tree.members):
+            if member.key == field and isinstance(member.value, _Value):
+                part = _read_value(member.value, written)
+                is_null = not member.value.is_string and part is not None and part.text == "null"
+                return None if part is None or is_null else part.text
+    return None
+
+
 class _EndlessError(Exception):
     """Reading a text would take too long, because it repeats the beginnings of objects or strings."""
 
@@ -382,7 +399,8 @@ def _squash(key: str) -> str:
     return re.sub(r"[\s_\-*.:?#]+", "", key).lower()
 
 
-def _names_answer(key: str) -> bool:
+def names_answer(key: str) -> bool:
+    """Return whether a key of JSON names the answer, as `answer_choice` does."""
     return _ANSWER_KEY.fullmatch(_squash(key)) is not None
 
 
@@ -399,7 +417,7 @@ def _find_answers(written: _Written, work: _Work) -> list[AnswerPart] | None:
         is_named = False
         for node in level:
             for member in node.tree.members:
-                if not _names_answer(member.key):
+                if not names_answer(member.key):
                     continue
                 is_named = True
                 for part in _read_node(member.value, node):
@@ -453,7 +471,7 @@ def _read_node(node: _Node, written: _Written) -> Iterator[AnswerPart | None]:
         named = [
             member
             for member in node.members
-            if _names_answer(member.key) or _squash(member.key) in _KEYS_OF_VALUE
+            if names_answer(member.key) or _squash(member.key) in _KEYS_OF_VALUE
         ]
         for member in named:
             yield from _read_node(member.value, written)
@@ -484,7 +502,7 @@ def _find_loose_members(answer: str, work: _Work) -> tuple[AnswerPart, ...] | No
     whole = _Written(0, len(text), _Object(()), text)
     parts: list[AnswerPart] = []
     for key in _QUOTED_KEY.finditer(text):
-        if not _names_answer(key[1]):
+        if not names_answer(key[1]):
             continue
         scanned = scanner.read_value(key.end())
         values = [None] if scanned is None else list(_read_node(scanned[0], whole))

@@ -13,6 +13,7 @@ from typing import Any
 import regex
 
 from agent.errors import BenchmarkError
+from agent.reading.json_answers import find_field
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
@@ -33,7 +34,8 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
     """Return the part of an answer that the parser selects, or the reason why there is none.
 
     "json" selects the last well-formed object that has the field, even in a code fence, between words or inside another
-    object. The field's value is a string, or a number, boolean or list in JSON notation. A null counts as no answer.
+    object; if there is none, the last broken or cut-off object that has it. The field's value is a string, or a number,
+    boolean or list in JSON notation. A null counts as no answer.
     "pattern" selects the last match, by the rules of the `regex` module.
 
     Raises:
@@ -44,7 +46,7 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
     if not text.strip():
         return Unscored(Reason.EMPTY)
     found = (
-        _find_json_field(text, parser.field)
+        _find_json_field(text, parser.field) or find_field(text, parser.field)
         if parser.kind == "json"
         else _find_last_match(text, parser.pattern)
     )

@@ -7,9 +7,11 @@ from enum import StrEnum
 from itertools import chain
 
 from agent.results.comparability import (
+    PARSER_KEYS,
     build_unit_prefix,
     encode_jury,
     encode_options,
+    encode_parser,
     identify_part,
     list_metric_traits,
     list_question_traits,
@@ -52,6 +54,7 @@ class Note(StrEnum):
     UNKNOWN_DATA = "not a known version of the benchmark's data"
     CONSTRAINED = "the server limited every answer to the options"
     LOGPROB = "the likeliest option counted as the answer"
+    OTHER_PARSER = "answers read with another parser than the benchmark's own"
     HELM = "scored by HELM's rules"
     IMPORTED = "imported from HELM"
     NOT_ENDED = "the run has not ended"
@@ -213,6 +216,7 @@ class RunSummary:
             Note.UNKNOWN_DATA: data.known == "unknown" and not data.own,
             Note.CONSTRAINED: details.answer_mode == "constrained",
             Note.LOGPROB: details.answer_mode == "logprob",
+            Note.OTHER_PARSER: not PARSER_KEYS.isdisjoint(details.overrides),
             Note.HELM: details.scoring == "helm",
             Note.IMPORTED: self.run.imported,
             Note.NOT_ENDED: self.run.state != "ended",
@@ -315,6 +319,8 @@ def _identify_whole(run: Run) -> object:
         details.stop,
         details.answer_mode,
         data.known,
+        details.reading_version,
+        encode_parser(run),
         data.digest if data.named else "",
         tuple(sorted(details.arguments)),
         tuple(sorted(set(details.overrides) - details.arguments.keys())),

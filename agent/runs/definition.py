@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import Known
-from agent.metrics import AnswerParser
 
 SITE_LINEAGE = "site"
 
@@ -49,11 +48,6 @@ def read_prompt_limit(benchmark: Benchmark, arguments: Mapping[str, str]) -> int
         if argument.kind == "tokens" and arguments.get(name):
             limits.append(int(arguments[name]))
     return min(limits, default=None)
-
-
-def build_parser(benchmark: Benchmark) -> AnswerParser:
-    """Return the parser that extracts the scored part of an answer."""
-    return AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
 
 
 def choose_lineage(benchmark: Benchmark, known: Known) -> str:

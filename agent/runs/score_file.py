@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.judges import Jury, read_jury
+from agent.catalog.parser_choice import NO_CHOICE, ParserChoice, choose_parser
 from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_benchmark
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
@@ -39,7 +40,7 @@ from agent.results.summarize import (
     summarise_whole_run,
 )
 from agent.runs.answers_file import AnswersFile
-from agent.runs.definition import build_parser, choose_lineage
+from agent.runs.definition import choose_lineage
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
@@ -97,17 +98,19 @@ def score_answers(
 
     Raises:
         ConfigError: there is no such benchmark, an argument is wrong, or no jury grades its answers.
+    parser: ParserChoice = NO_CHOICE,
         BenchmarkError: the data, a line of the answers or a judgement is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
     metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
-        rules = _build_rules(benchmark, dataset, metrics, jury, scoring)
+        rules = _build_rules(benchmark, dataset, metrics, jury, scoring, parser)
         rules = bind_encoder(rules, means)
         ids = _read_ids(benchmark, dataset, file)
         if replies is not None:
             answered_ids = {identity for identity in ids if file.has(identity)}
+        parser: the parser to use in place of the benchmark's.
             replies.refuse_others(
                 answered_ids, "Every judgement needs an answer: add it to the file of --answers."
             )
@@ -140,13 +143,14 @@ def _build_rules(
         else:
             uses.append(use)
     lineage = choose_lineage(benchmark, dataset.known)
-    return Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
+    return Rules.of(uses, scoring or benchmark.scoring, choose_parser(benchmark, parser), lineage)
 
 
 def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[str]:
     """Return the ids of the instances, after checking that every answer belongs to one of them."""
     ids = {instance.id for instance in iter_instances(benchmark, dataset)}
     file.refuse_others(
+    parser: ParserChoice,
         ids, f"{_describe_ids(benchmark)} To list them all, use --write-template FILE."
     )
     return ids
@@ -203,7 +207,12 @@ def _write_question_line(instance: Instance) -> dict[str, object]:
 
 
 def write_judge_prompts(
-    own: Path | None, description: str, data: Path | None, answers: Path, path: Path
+    own: Path | None,
+    description: str,
+    data: Path | None,
+    answers: Path,
+    path: Path,
+    parser: ParserChoice = NO_CHOICE,
 ) -> int:
     """Write a new file with the judge's prompt about each answer; return their number.
 
@@ -217,7 +226,10 @@ def write_judge_prompts(
     benchmark, dataset = _locate(own, description, data)
     use = _find_jury_metric(benchmark)
     rules = Rules.of(
-        [use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known)
+        [use],
+        "intramural",
+        choose_parser(benchmark, parser),
+        choose_lineage(benchmark, dataset.known),
     )
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
@@ -458,5 +470,8 @@ def _describe_run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instance
         digest=dataset.digest,
         instances=instances,
     )
-    details = rules.put_into(RunDetails(display_name=benchmark.display_name, data=data))
+    overrides = () if rules.parser == choose_parser(benchmark) else ("parser",)
+    details = rules.put_into(
+        RunDetails(display_name=benchmark.display_name, data=data, overrides=overrides)
+    )
     return Run("", "", benchmark.id, benchmark.id, ELSEWHERE, ELSEWHERE, details, "ended", 0, 0)

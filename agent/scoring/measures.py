@@ -7,6 +7,7 @@ from typing import Self
 
 from agent import __version__
 from agent.metrics import JUDGED, METRICS, AnswerParser, MetricUse
+from agent.reading.version import READING_VERSION
 from agent.store.run_details import KeptJury, KeptMetric, RunDetails
 from agent.vocabulary import Scoring, ScoringChoice
 
@@ -100,11 +101,12 @@ class Rules:
             scoring=self.scoring,
             parser=self.parser,
             agent_version=__version__,
+            reading_version=READING_VERSION,
         )
 
     def identity(self) -> list[str]:
         """Return the texts that, for given answers, determine the scores. They are part of a planned run's identity."""
-        identity = [__version__, self.scoring, self.lineage]
+        identity = [__version__, str(READING_VERSION), self.scoring, self.lineage]
         for measure in self.measures:
             options = json.dumps(dict(measure.use.options), sort_keys=True)
             identity.append(f"{measure.name} {options}")

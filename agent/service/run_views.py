@@ -25,7 +25,7 @@ from agent.service.heads import (
     describe_data,
 )
 from agent.store import RETRIED, Run, RunDetails, Store, Usage
-from agent.vocabulary import Unscored
+from agent.vocabulary import AnswerParser, Unscored
 
 INSTANCES_PER_PAGE = 20
 
@@ -184,6 +184,8 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
         )
     yield "Unit", details.unit + (", as named in the data" if details.unit_named else "")
     yield "Way of asking", details.answer_mode
+    if details.parser is not None:
+        yield "Parser of answers", _describe_parser(details.parser)
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:
@@ -193,6 +195,11 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Agent", details.agent_version
     for workaround in details.workarounds:
         yield "Workaround", workaround
+
+
+def _describe_parser(parser: AnswerParser) -> str:
+    words = (parser.kind, parser.field, parser.pattern)
+    return " ".join(word for word in words if word)
 
 
 def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:

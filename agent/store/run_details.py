@@ -158,6 +158,8 @@ class RunDetails(StoredRecord):
         max_tokens: maximum tokens of an answer; None if an imported run does not state it.
         prompt_limit: maximum tokens of a prompt, set by an argument of the benchmark; None for no limit. Lacking in
             early runs.
+        reading_version: version of the rules that read the answers, `READING_VERSION`. Lacking in early and imported
+            runs.
         temperature: sampling temperature; None if an imported run does not state it.
         stop: stop sequences.
         answer_mode: the way of asking. Lacking in early runs, which all have "generate".
@@ -192,6 +194,7 @@ class RunDetails(StoredRecord):
     max_tokens: int | None = None
     prompt_limit: int | None = None
     temperature: float | None = None
+    reading_version: int = 1
     stop: tuple[str, ...] = ()
     answer_mode: AnswerMode = "generate"
     language_model: bool = True

@@ -27,7 +27,9 @@ UNPARSED = Unscored(Reason.UNPARSED)
         ('[{"answer": "A"}, {"answer": "B"}]', "B"),
         ('{not json} \\frac{1}{2} {"answer": "B"}', "B"),
         ('{"thought": "no end {"answer": "B"}', "B"),
-        ('{"answer": "B"', UNPARSED),
+        ('{"answer": "B"', "B"),  # cut off
+        ('{"why": "He said "no" and\nleft" "answer": "B"}', "B"),  # broken
+        ('{"why": "the answer is B', UNPARSED),
         ('{"answer": "line one\nline two"}', "line one\nline two"),
         ('{"answer": "fièvre – 38 °C"}', "fièvre – 38 °C"),
         ('{"answer": 5}', "5"),

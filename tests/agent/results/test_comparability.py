@@ -14,6 +14,15 @@ from tests.agent.results.run_summaries import of
     [
         ({"scoring": "helm"}, "other scoring rules"),
         ({"agent_version": "0.0.1"}, "other scoring rules"),
+        ({"reading_version": 7}, "other scoring rules"),
+        (
+            {"parser": {"kind": "json", "field": "answer", "pattern": ""}},
+            "another parser of answers",
+        ),
+        (
+            {"parser": {"kind": "pattern", "field": "", "pattern": "B"}},
+            "another parser of answers",
+        ),
         ({"benchmark_digest": "e"}, "another definition of the benchmark"),
         ({"sampled": 50}, "another sample"),
         ({"answer_mode": "constrained"}, "another way of asking"),
@@ -43,6 +52,8 @@ def test_a_limit_above_the_data_chooses_nothing_and_lengths_of_answers_are_the_m
     assert compare_summaries([one, other]).rates == {"a": 1.0, "b": 0.0}
     long = replace(other, run=replace(other.run, name="x:model=b,num_output_tokens=4000"))
     assert compare_summaries([one, long]).rates == {"a": 1.0, "b": 0.0}
+    whole = of("b", 0.1, {}, parser={"kind": "option_letter", "field": "", "pattern": ""})
+    assert compare_summaries([one, whole]).rates == {"a": 1.0, "b": 0.0}
     named = replace(other, run=replace(other.run, name="x:model=b,answer_mode=generate"))
     assert compare_summaries([one, named]).rates == {"a": 1.0, "b": 0.0}
     told = replace(other, run=replace(other.run, name="x:model=b,instructions=none"))

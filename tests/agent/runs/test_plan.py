@@ -18,7 +18,7 @@ from agent.inference.wire import request_identity
 from agent.runs.plan import RunOptions, check_reachable, plan_runs, write_run_name
 from agent.site.directory import Site, create_site
 from agent.site.http_limits import http_limits
-from agent.vocabulary import ChatRequest, ClosedQuestion, Message, Shortenable
+from agent.vocabulary import AnswerParser, ChatRequest, ClosedQuestion, Message, Shortenable
 from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.runs.suites import plan, write_benchmark
 
@@ -148,6 +148,21 @@ def test_an_entrys_own_way_of_asking_comes_before_the_command_lines(site: Site):
 def test_a_wrong_way_of_asking_is_named(pairs: str, words: str):
     with pytest.raises(ConfigError, match=words):
         parse_run_entry(f"med_qa:model=a/b,{pairs}")
+
+
+def test_another_parser_is_part_of_the_run_and_of_its_name(site: Site):
+    usual = plan(site, "med_qa:model=a/b")
+    assert plan(site, "med_qa:model=a/b,parser=option_letter").name == usual.name
+    field = plan(site, "med_qa:model=a/b,parser=json,answer_field=answer_choice")
+    assert field.rules.parser == AnswerParser("json", "answer_choice")
+    assert field.name.endswith(",parser=json,answer_field=answer_choice")
+    assert field.rules.identity() != usual.rules.identity()
+    assert field.overrides == ("parser", "answer_field")
+    pattern = plan(site, "med_qa:model=a/b,answer_pattern=Answer: (.)")
+    assert pattern.rules.parser.pattern == "Answer: (.)"
+    assert "Answer" not in pattern.name  # names of runs are names of folders
+    with pytest.raises(ConfigError, match="the answers of medcalc_bench are free text"):
+        plan(site, "medcalc_bench:model=a/b,parser=option_letter")
 
 
 WARDS = (

@@ -197,6 +197,30 @@ def test_reasoning_in_a_file_is_not_read(
         assert reasons_of_answers == reasons
 
 
+def test_another_parser_reads_another_field_and_is_shown_with_the_result(
+    articles: Path, tmp_path: Path
+):
+    decisions = json.loads(articles.read_text("utf-8"))
+    yes = next(pmid for pmid, row in decisions.items() if row["final_decision"] == "yes")
+    answer = json.dumps({"answer": "B", "verdict": "A"})
+    file = answers_file(tmp_path / "a.jsonl", {yes: answer})
+    words = ("pubmed_qa", "--data", articles, "--answers", file, "--format", "json")
+    row, *_ = rows_of(scored(*words))
+    assert (row["mean"], row["parser"]) == (
+        0,
+        {"kind": "option_letter", "field": "", "pattern": ""},
+    )
+    note = "answers read with another parser than the benchmark's own"
+    assert note not in row["notes"]  # type: ignore[operator]
+    row, *_ = rows_of(scored(*words, "--answer-field", "verdict"))
+    assert (row["mean"], row["parser"]) == (1, {"kind": "json", "field": "verdict", "pattern": ""})
+    assert note in row["notes"]  # type: ignore[operator]
+    row, *_ = rows_of(scored(*words, "--parser", "pattern", "--answer-pattern", 'verdict": "(.)'))
+    assert row["mean"] == 1
+    refused = scored(*words, "--parser", "text")
+    assert "--parser text is for answers in free text" in str(refused.exception)
+
+
 def test_what_has_no_answer_is_listed_and_not_guessed(articles: Path, human: Path):
     lines = human.read_text().splitlines(keepends=True)
     human.write_text("".join(lines[2:]))

@@ -32,7 +32,10 @@ def test_runs_of_an_earlier_version_are_written_as_they_were_read():
         stored = [details for (details,) in database.execute("SELECT details FROM runs")]
     assert len(stored) >= 4
     assert [write_details(read_details(details)) for details in stored] == stored
-    assert all(read_details(details).lacking == {"answer_mode", "plan"} for details in stored)
+    assert all(
+        read_details(details).lacking == {"answer_mode", "plan", "reading_version"}
+        for details in stored
+    )
 
 
 def test_details_are_written_with_every_key_that_earlier_versions_read():
