@@ -146,22 +146,6 @@ def _build_change_rows(
     help="Write a new file with the judges' prompt for each answer in --answers; score nothing.",
 )
 @click.option("--scoring", type=SCORING, help="Rules to use (default: the benchmark's).")
-@click.option(
-    "--parser",
-    type=click.Choice(["json", "pattern", "option_letter", "text"]),
-    help="How to find the answer in the text: json (a field of the last JSON object), pattern (a regular "
-    "expression), option_letter or text (the whole text) (default: the benchmark's).",
-)
-@click.option(
-    "--answer-field",
-    metavar="NAME",
-    help="The JSON field that holds the answer (with --parser json).",
-)
-@click.option(
-    "--answer-pattern",
-    metavar="REGEX",
-    help="The regular expression whose group 1, or whole match, is the answer (with --parser pattern).",
-)
 @format_option("csv")
 @click.pass_obj
 def score(
@@ -174,9 +158,6 @@ def score(
     judges: Path | None,
     prompts: Path | None,
     scoring: "ScoringChoice | None",
-    parser: str | None,
-    answer_field: str | None,
-    answer_pattern: str | None,
     form: str,
 ) -> None:
     """Score answers that were produced elsewhere.
@@ -185,8 +166,9 @@ def score(
     (`clear:condition=homelessness`), or the YAML file of a benchmark. An instance without an answer is unscored
     (not_asked) and listed; an id that is not in the data is an error.
 
-    The instance_id is the value of the data's id column or, without one, the row number, starting at 1.
-    --write-template writes all of them to a file that only you can read, because they may be ids of patients.
+    The instance_id is the value of the data's id column or, without one, the row's number in the file: the first row
+    of data is 1, and rows that are empty or left out count. --write-template writes all of them to a file that only you
+    can read, because they may be ids of patients. `benchmarks template` writes the questions as well.
 
     If a jury grades the answers, --judgements reads the replies of judges that were asked elsewhere, by the same rules
     as for judges asked here. A second line from the same judge for the same answer is its corrected reply, given
@@ -194,7 +176,6 @@ def score(
     answers in plain text, to a file that only you can read.
     """
     from agent.runs.score_file import (
-    from agent.catalog.parser_choice import read_parser_choice
         JudgedElsewhere,
         score_answers,
         write_judge_prompts,
@@ -215,30 +196,22 @@ def score(
         return
     assert answers is not None
     if prompts is not None:
-    choice = read_parser_choice(parser, answer_field, answer_pattern)
         if judgements is not None:
             raise click.UsageError(
                 "give --judgements to score the answers, or --write-judge-prompts"
             )
-        count = write_judge_prompts(
-            site.own_benchmarks, benchmark, data, answers, prompts, choice
-        )
+        written = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
         click.echo(
-            f"{format_count(count, 'prompt')} written to {prompts.name}; they contain questions and "
+            f"{format_count(written.count, 'prompt')} written to {prompts.name}; they contain questions and "
             "answers in plain text"
         )
+        _show_warning(written.warning)
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)
     scored = score_answers(
-        site.own_benchmarks,
-        benchmark,
-        data,
-        answers,
-        scoring,
-        judged=judged,
-        parser=choice,
-        means=site.means,
+        site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means
     )
+    _show_warning(scored.warning)
     summary = scored.summary
     if form == "json":
         rows = build_summary_rows([summary], all_metrics=True)
@@ -252,3 +225,8 @@ def score(
             f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}",
             err=True,
         )
+
+
+def _show_warning(warning: str) -> None:
+    if warning:
+        click.secho(f"warning: {warning}", fg="yellow", err=True)

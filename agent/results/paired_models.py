@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.errors import ConfigError
-from agent.results.comparability import identify_part, list_metric_traits, list_question_traits
+from agent.results.comparability import identify_part, list_metric_traits, list_pairing_traits
 from agent.results.paired_instances import MatchedRuns, PairedBenchmark, pair_instances
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, Store
@@ -148,12 +148,12 @@ def _select_newest(runs: Sequence[Run]) -> dict[Hashable, Run]:
 
 def _identify_questions(run: Run) -> Hashable:
     """Return the traits that runs with the same questions share: definition, data, arguments, origin."""
-    return identify_part(run), tuple(list_question_traits(run).values())
+    return identify_part(run), tuple(list_pairing_traits(run).values())
 
 
 def _explain_no_match(run_a: Run, run_b: Run) -> str:
     """Describe why no run of the first model has the same questions as a run of the second."""
-    traits_a, traits_b = list_question_traits(run_a), list_question_traits(run_b)
+    traits_a, traits_b = list_pairing_traits(run_a), list_pairing_traits(run_b)
     differences = [words for words in traits_a if traits_a[words] != traits_b[words]]
     if identify_part(run_a).data_digest != identify_part(run_b).data_digest:
         differences.append("other data")

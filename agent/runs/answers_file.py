@@ -40,7 +40,11 @@ class FileLine:
 
 
 class AnswersFile:
-    """An open file of answers. Every line is validated when the file is opened."""
+    """An open file of answers. Every line is validated when the file is opened.
+
+    Attributes:
+        name: the name of the file, for messages.
+    """
 
     def __init__(self, name: str, file: BinaryIO) -> None:
         """Read and validate the whole file.
@@ -49,7 +53,7 @@ class AnswersFile:
             BenchmarkError: lists every line that is not an answer or repeats the id of an earlier line.
         """
         self._file = file
-        self._name = name
+        self.name = name
         self._lines: dict[str, FileLine] = {}  # by instance id
         problems = Problems(name)
         faults: set[str] = set()
@@ -86,6 +90,11 @@ class AnswersFile:
         except OSError as why:
             raise BenchmarkError(f"{path.name}: cannot be read ({why.strerror})") from None
 
+    @property
+    def ids(self) -> Collection[str]:
+        """The ids of all answers."""
+        return self._lines.keys()
+
     def refuse_others(
         self, instance_ids: Collection[str], advice: str = BenchmarkError.advice
     ) -> None:
@@ -94,7 +103,7 @@ class AnswersFile:
         Raises:
             BenchmarkError: lists the lines with any other id, and gives `advice`.
         """
-        problems = Problems(self._name)
+        problems = Problems(self.name)
         for identity, line in self._lines.items():
             if identity not in instance_ids:
                 problems.add(f"line {line.number}", "has an instance_id that is not in the data")
@@ -114,7 +123,7 @@ class AnswersFile:
         fields = read_line(self._file.readline(MAX_LINE_BYTES), _KEYS)
         if isinstance(fields, str) or fields["instance_id"] != identity:
             raise BenchmarkError(
-                f"{self._name}: line {line.number}: changed while the file was being read; start again"
+                f"{self.name}: line {line.number}: changed while the file was being read; start again"
             )
         return fields["answer"]
 

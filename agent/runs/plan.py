@@ -3,7 +3,6 @@
 Every fault in an entry, its data or its jury is reported here, before the first question is asked.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,9 +25,7 @@ from agent.catalog.deployments import (
     make_server_deployment,
     read_deployments,
 )
-from agent.catalog.parser_choice import PARSER_KEYS, choose_parser
 from agent.catalog.run_entries import (
-    Overrides,
     check_data_paths,
     compute_token_limit,
     ignore_data_paths,
@@ -38,6 +35,7 @@ from agent.catalog.run_entries import (
 from agent.datasets.identity import UNIT
 from agent.datasets.load import Dataset, iter_instances
 from agent.datasets.references import LETTERS
+from agent.datasets.row_numbers import RowNumbers
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.closed_questions import write_fields
@@ -50,6 +48,7 @@ from agent.judging.jury_selection import (
 )
 from agent.metrics import AnswerParser, Judge, MetricUse, check_available, select_measurable
 from agent.runs.definition import (
+    build_parser,
     choose_lineage,
     list_changed_arguments,
     list_free_arguments,
@@ -127,6 +126,7 @@ class Plan:
         registered: commitment of the registered version of the data; empty if unregistered data is read.
         frozen_digest: digest over all files of that version; empty if unregistered data is read.
         promised_by: digest of the submission's plan that determined the sample; empty if none did.
+        row_numbers: see `KeptData.row_numbers`.
         data_note: a warning about the data; empty if there is none.
         answer_mode: the way of asking.
         jury: the judges that grade the answers; empty if no jury is asked now.
@@ -156,6 +156,7 @@ class Plan:
     registered: str = ""
     frozen_digest: str = ""
     promised_by: str = ""
+    row_numbers: str | None = None
     data_note: str = ""
     answer_mode: AnswerMode = "generate"
 
@@ -231,6 +232,7 @@ class Plan:
                 frozen_digest=self.frozen_digest,
                 digest=self.dataset.digest,
                 instances=self.available,
+                row_numbers=self.row_numbers,
                 problems=tuple(self.dataset.problems),
             ),
             max_tokens=self.max_tokens,
@@ -352,19 +354,19 @@ def _plan_run(
     dataset = data.dataset
     metrics = _choose_metrics(site, entry, benchmark, servers, options)
     limit = options.max_eval_instances
-    parser = _choose_parser(benchmark, change)
-    if parser == choose_parser(benchmark):
-        # An entry that names the benchmark's own parser stands for the same run as one that does not.
-        entry = replace(entry, expanders=_drop_parser_keys(entry.expanders))
     if change.max_eval_instances is not None:
         limit = change.max_eval_instances
+    row_numbers = RowNumbers()
     read_instances = partial(
         iter_instances,
         benchmark,
         dataset,
         instructions=change.instructions,
         examples=change.max_train_instances,
+        row_numbers=row_numbers,
     )
+    # The row numbers are noted while the data is read.
+    instances = Instances(read_instances, limit, options.sample_seed)
     return Plan(
         name=write_run_name(entry, benchmark, dataset, deployment),
         suite=options.suite,
@@ -372,8 +374,8 @@ def _plan_run(
         dataset=dataset,
         model=entry.model,
         deployment=deployment,
-        instances=Instances(read_instances, limit, options.sample_seed),
-        rules=_build_rules(site, benchmark, dataset, metrics, parser, options),
+        instances=instances,
+        rules=_build_rules(site, benchmark, dataset, metrics, change.answer_mode, options),
         max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
@@ -388,6 +390,7 @@ def _plan_run(
         sampled=limit,
         sample_seed=options.sample_seed,
         promised_by=options.plan,
+        row_numbers="file" if row_numbers.changed else None,
         jury=_seat_jury(metrics, site, servers, options),
         left_out=_list_left_out(site, benchmark),
         registered=data.commitment,
@@ -412,26 +415,17 @@ def _build_rules(
     benchmark: Benchmark,
     dataset: Dataset,
     metrics: Sequence[MetricUse],
-    parser: AnswerParser,
+    answer_mode: AnswerMode,
     options: RunOptions,
 ) -> Rules:
+    # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
+    is_closed = answer_mode != "generate"
     rules = Rules.of(
         metrics,
         options.scoring or benchmark.scoring,
-        parser,
+        AnswerParser("option_letter") if is_closed else build_parser(benchmark),
         choose_lineage(benchmark, dataset.known),
     )
-def _choose_parser(benchmark: Benchmark, change: Overrides) -> AnswerParser:
-    if change.answer_mode != "generate":
-        # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
-        return AnswerParser("option_letter")
-    return choose_parser(benchmark, change.parser)
-
-
-def _drop_parser_keys(expanders: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in expanders.items() if key not in PARSER_KEYS}
-
-
     return bind_encoder(rules, site.means)
 
 
@@ -548,6 +542,3 @@ def write_run_name(
         pairs["model_deployment"] = deployment.name
     pairs.update((key, value) for key, value in entry.expanders.items() if key not in _SILENT)
     return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
-    if "answer_pattern" in pairs:
-        # Names of runs are also names of folders.
-        pairs["answer_pattern"] = hashlib.sha256(pairs["answer_pattern"].encode()).hexdigest()[:12]

@@ -199,6 +199,8 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
     registered = run.details.data.registered
     if registered and registered != plan.registered:
         changed.append("another version of the data" if plan.registered else "unregistered data")
+    if run.details.data.row_numbers != plan.row_numbers:
+        changed.append("other row numbers as ids of the instances")
     lost = store.runs.count_left_out(
         run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
     )

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.judges import Jury, read_jury
-from agent.catalog.parser_choice import NO_CHOICE, ParserChoice, choose_parser
 from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_benchmark
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.datasets.references import LETTERS
-from agent.errors import ConfigError
+from agent.datasets.row_numbers import EarlierIds
+from agent.errors import BenchmarkError, ConfigError
 from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
 from agent.jury.rubric import read_rubric
@@ -40,7 +40,7 @@ from agent.results.summarize import (
     summarise_whole_run,
 )
 from agent.runs.answers_file import AnswersFile
-from agent.runs.definition import choose_lineage
+from agent.runs.definition import build_parser, choose_lineage
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
@@ -52,14 +52,28 @@ from agent.vocabulary import Failure, Instance, Reason, Response, ScoringChoice,
 
 ELSEWHERE = "(answers from a file)"
 _NOTHING = Means()
+_ROW_NUMBER = (
+    "the row's number in the file (the first row of data is 1; empty rows and rows left out count)"
+)
+_OTHER_NUMBERS = (
+    "the data has rows that are empty or left out; check that the answers' ids count these rows. Earlier versions did "
+    "not count them, and the ids in the file fit both"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswers:
-    """The summary of a file of answers, and the names of the instances without an answer; see `_name_instance`."""
+    """The summary of a file of answers.
+
+    Attributes:
+        summary: the summary.
+        missing: names of the instances without an answer; see `_name_instance`.
+        warning: a reason to check the ids of the answers; empty if there is none.
+    """
 
     summary: RunSummary
     missing: tuple[str, ...]
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +112,17 @@ def score_answers(
 
     Raises:
         ConfigError: there is no such benchmark, an argument is wrong, or no jury grades its answers.
-    parser: ParserChoice = NO_CHOICE,
         BenchmarkError: the data, a line of the answers or a judgement is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
     metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
-        rules = _build_rules(benchmark, dataset, metrics, jury, scoring, parser)
+        rules = _build_rules(benchmark, dataset, metrics, jury, scoring)
         rules = bind_encoder(rules, means)
-        ids = _read_ids(benchmark, dataset, file)
+        ids, warning = _read_ids(benchmark, dataset, file)
         if replies is not None:
             answered_ids = {identity for identity in ids if file.has(identity)}
-        parser: the parser to use in place of the benchmark's.
             replies.refuse_others(
                 answered_ids, "Every judgement needs an answer: add it to the file of --answers."
             )
@@ -126,7 +138,7 @@ def score_answers(
             tally.add_later(position, metric, score)
         run = _describe_run(benchmark, dataset, rules, len(ids))
         summary = RunSummary(run, attach_twins(tally.summaries(run)))
-        return ScoredAnswers(summary, tuple(missing))
+        return ScoredAnswers(summary, tuple(missing), warning)
 
 
 def _build_rules(
@@ -143,17 +155,28 @@ def _build_rules(
         else:
             uses.append(use)
     lineage = choose_lineage(benchmark, dataset.known)
-    return Rules.of(uses, scoring or benchmark.scoring, choose_parser(benchmark, parser), lineage)
+    return Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
 
 
-def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> set[str]:
-    """Return the ids of the instances, after checking that every answer belongs to one of them."""
-    ids = {instance.id for instance in iter_instances(benchmark, dataset)}
+def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> tuple[set[str], str]:
+    """Return the ids of the instances, and a warning if the ids of the answers may mean other instances.
+
+    Raises:
+        BenchmarkError: an answer does not belong to an instance, or all ids are row numbers of earlier versions.
+    """
+    numbers = EarlierIds()
+    ids = {instance.id for instance in iter_instances(benchmark, dataset, row_numbers=numbers)}
+    fits_earlier_ids = numbers.changed and numbers.ids.issuperset(file.ids)
+    if fits_earlier_ids and not ids.issuperset(file.ids):
+        raise BenchmarkError(
+            f"the ids in {file.name} are row numbers that do not count the rows that are empty or left out, as in "
+            "earlier versions; a row's number is now its number in the file",
+            "Write a new file with `intramural benchmarks template` and copy the answers into it.",
+        )
     file.refuse_others(
-    parser: ParserChoice,
         ids, f"{_describe_ids(benchmark)} To list them all, use --write-template FILE."
     )
-    return ids
+    return ids, _OTHER_NUMBERS if fits_earlier_ids else ""
 
 
 def _read_answered(
@@ -206,15 +229,18 @@ def _write_question_line(instance: Instance) -> dict[str, object]:
     return {**line, "answer": ""}
 
 
+@dataclass(frozen=True, slots=True)
+class WrittenPrompts:
+    """The number of prompts in a new file, and a reason to check the ids of the answers; empty if there is none."""
+
+    count: int
+    warning: str
+
+
 def write_judge_prompts(
-    own: Path | None,
-    description: str,
-    data: Path | None,
-    answers: Path,
-    path: Path,
-    parser: ParserChoice = NO_CHOICE,
-) -> int:
-    """Write a new file with the judge's prompt about each answer; return their number.
+    own: Path | None, description: str, data: Path | None, answers: Path, path: Path
+) -> WrittenPrompts:
+    """Write a new file with the judge's prompt about each answer.
 
     The file is readable by its owner only. The marker around the texts is random and new for each file. Missing and
     blank answers, which no jury is shown, are omitted.
@@ -226,16 +252,13 @@ def write_judge_prompts(
     benchmark, dataset = _locate(own, description, data)
     use = _find_jury_metric(benchmark)
     rules = Rules.of(
-        [use],
-        "intramural",
-        choose_parser(benchmark, parser),
-        choose_lineage(benchmark, dataset.known),
+        [use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known)
     )
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
-        _read_ids(benchmark, dataset, file)
+        _, warning = _read_ids(benchmark, dataset, file)
         prompts = _write_judge_prompts(benchmark, dataset, file, rules, use, marker)
-        return _write_lines(path, prompts)
+        return WrittenPrompts(_write_lines(path, prompts), warning)
 
 
 def _write_judge_prompts(
@@ -383,9 +406,9 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
 def _describe_ids(benchmark: Benchmark) -> str:
     """Explain the instance_id of the benchmark."""
     if benchmark.id_column is None:
-        return "For this benchmark, an instance_id is a row number, starting at 1."
+        return f"For this benchmark, an instance_id is {_ROW_NUMBER}."
     if benchmark.id_column == ROW_ID:
-        return "For this benchmark, an instance_id is the row's id or, if it has none, its number, starting at 1."
+        return f"For this benchmark, an instance_id is the row's id or, if the data has no ids, {_ROW_NUMBER}."
     return f"For this benchmark, an instance_id is a value of the column {benchmark.id_column!r}."
 
 
@@ -470,8 +493,5 @@ def _describe_run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instance
         digest=dataset.digest,
         instances=instances,
     )
-    overrides = () if rules.parser == choose_parser(benchmark) else ("parser",)
-    details = rules.put_into(
-        RunDetails(display_name=benchmark.display_name, data=data, overrides=overrides)
-    )
+    details = rules.put_into(RunDetails(display_name=benchmark.display_name, data=data))
     return Run("", "", benchmark.id, benchmark.id, ELSEWHERE, ELSEWHERE, details, "ended", 0, 0)

@@ -39,6 +39,8 @@ class KeptData(StoredRecord):
             `registered`.
         digest: SHA-256 of the files that were read; empty for imported runs.
         instances: number of instances in the data, before sampling.
+        row_numbers: "file" if ids are numbers of the file's rows and differ from the row numbers of earlier versions,
+            which did not count rows that are empty or left out; None otherwise.
         problems: sentences that describe how the data differs from the complete published data.
     """
 
@@ -50,6 +52,7 @@ class KeptData(StoredRecord):
     frozen_digest: str = ""
     digest: str = ""
     instances: int = 0
+    row_numbers: str | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     problems: tuple[str, ...] = ()
 
 
@@ -158,8 +161,6 @@ class RunDetails(StoredRecord):
         max_tokens: maximum tokens of an answer; None if an imported run does not state it.
         prompt_limit: maximum tokens of a prompt, set by an argument of the benchmark; None for no limit. Lacking in
             early runs.
-        reading_version: version of the rules that read the answers, `READING_VERSION`. Lacking in early and imported
-            runs.
         temperature: sampling temperature; None if an imported run does not state it.
         stop: stop sequences.
         answer_mode: the way of asking. Lacking in early runs, which all have "generate".
@@ -194,7 +195,6 @@ class RunDetails(StoredRecord):
     max_tokens: int | None = None
     prompt_limit: int | None = None
     temperature: float | None = None
-    reading_version: int = 1
     stop: tuple[str, ...] = ()
     answer_mode: AnswerMode = "generate"
     language_model: bool = True
