@@ -146,6 +146,22 @@ def _build_change_rows(
     help="Write a new file with the judges' prompt for each answer in --answers; score nothing.",
 )
 @click.option("--scoring", type=SCORING, help="Rules to use (default: the benchmark's).")
+@click.option(
+    "--parser",
+    type=click.Choice(["json", "pattern", "option_letter", "text"]),
+    help="How to find the answer in the text: json (a field of the last JSON object), pattern (a regular "
+    "expression), option_letter or text (the whole text) (default: the benchmark's).",
+)
+@click.option(
+    "--answer-field",
+    metavar="NAME",
+    help="The JSON field that holds the answer (with --parser json).",
+)
+@click.option(
+    "--answer-pattern",
+    metavar="REGEX",
+    help="The regular expression whose group 1, or whole match, is the answer (with --parser pattern).",
+)
 @format_option("csv")
 @click.pass_obj
 def score(
@@ -158,6 +174,9 @@ def score(
     judges: Path | None,
     prompts: Path | None,
     scoring: "ScoringChoice | None",
+    parser: str | None,
+    answer_field: str | None,
+    answer_pattern: str | None,
     form: str,
 ) -> None:
     """Score answers that were produced elsewhere.
@@ -175,6 +194,7 @@ def score(
     after its first could not be parsed. --write-judge-prompts writes the prompts for the judges, with questions and
     answers in plain text, to a file that only you can read.
     """
+    from agent.catalog.parser_choice import read_parser_choice
     from agent.runs.score_file import (
         JudgedElsewhere,
         score_answers,
@@ -195,12 +215,15 @@ def score(
         )
         return
     assert answers is not None
+    choice = read_parser_choice(parser, answer_field, answer_pattern)
     if prompts is not None:
         if judgements is not None:
             raise click.UsageError(
                 "give --judgements to score the answers, or --write-judge-prompts"
             )
-        written = write_judge_prompts(site.own_benchmarks, benchmark, data, answers, prompts)
+        written = write_judge_prompts(
+            site.own_benchmarks, benchmark, data, answers, prompts, choice
+        )
         click.echo(
             f"{format_count(written.count, 'prompt')} written to {prompts.name}; they contain questions and "
             "answers in plain text"
@@ -209,7 +232,14 @@ def score(
         return
     judged = None if judgements is None else JudgedElsewhere(judgements, judges)
     scored = score_answers(
-        site.own_benchmarks, benchmark, data, answers, scoring, judged=judged, means=site.means
+        site.own_benchmarks,
+        benchmark,
+        data,
+        answers,
+        scoring,
+        judged=judged,
+        parser=choice,
+        means=site.means,
     )
     _show_warning(scored.warning)
     summary = scored.summary

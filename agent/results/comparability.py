@@ -12,6 +12,8 @@ OF_MODEL = frozenset(
 )
 # The key of the way of asking; ignored because the recorded way of asking is always compared.
 ANSWER_MODE = "answer_mode"
+# The keys that set the parser; ignored because the recorded parser is always compared.
+PARSER_KEYS = frozenset({"parser", "answer_field", "answer_pattern"})
 # The argument that names an entry's data; ignored because the digest of the data is always compared.
 DATA = "data"
 
@@ -29,7 +31,7 @@ def identify_part(run: Run) -> Part:
     entry_arguments = {
         key: value
         for key, value in run.pairs
-        if key not in OF_MODEL and key not in (DATA, ANSWER_MODE)
+        if key not in OF_MODEL | PARSER_KEYS and key not in (DATA, ANSWER_MODE)
     }
     arguments = entry_arguments | dict(run.details.arguments)
     return Part(frozenset(arguments.items()), run.details.data.digest)
@@ -76,12 +78,24 @@ def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
 
     Each key names the trait, in the words used to report a difference.
     """
-    version = "" if run.imported else run.details.agent_version
+    details = run.details
+    scoring = metric.scoring or details.scoring
+    version = "" if run.imported else details.agent_version
+    is_read = scoring == "intramural" and not run.imported
     return {
-        "other scoring rules": (metric.scoring or run.details.scoring, version),
+        "other scoring rules": (scoring, version, details.reading_version if is_read else 1),
+        "another parser of answers": encode_parser(run) if is_read else None,
         "another encoder or other options of the metric": encode_options(metric),
         "another jury": encode_jury(run, metric),
     }
+
+
+def encode_parser(run: Run) -> tuple[str, str, str] | None:
+    """Return the parser that selects a part of an answer; None if the whole answer is read."""
+    parser = run.details.parser
+    if parser is None or parser.kind in ("option_letter", "text"):
+        return None
+    return parser.kind, parser.field, parser.pattern
 
 
 def encode_options(metric: KeptMetric) -> str:

@@ -3,6 +3,7 @@
 Every fault in an entry, its data or its jury is reported here, before the first question is asked.
 """
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,9 @@ from agent.catalog.deployments import (
     make_server_deployment,
     read_deployments,
 )
+from agent.catalog.parser_choice import PARSER_KEYS, choose_parser
 from agent.catalog.run_entries import (
+    Overrides,
     check_data_paths,
     compute_token_limit,
     ignore_data_paths,
@@ -48,7 +51,6 @@ from agent.judging.jury_selection import (
 )
 from agent.metrics import AnswerParser, Judge, MetricUse, check_available, select_measurable
 from agent.runs.definition import (
-    build_parser,
     choose_lineage,
     list_changed_arguments,
     list_free_arguments,
@@ -354,6 +356,10 @@ def _plan_run(
     dataset = data.dataset
     metrics = _choose_metrics(site, entry, benchmark, servers, options)
     limit = options.max_eval_instances
+    parser = _choose_parser(benchmark, change)
+    if parser == choose_parser(benchmark):
+        # An entry that names the benchmark's own parser stands for the same run as one that does not.
+        entry = replace(entry, expanders=_drop_parser_keys(entry.expanders))
     if change.max_eval_instances is not None:
         limit = change.max_eval_instances
     row_numbers = RowNumbers()
@@ -375,7 +381,7 @@ def _plan_run(
         model=entry.model,
         deployment=deployment,
         instances=instances,
-        rules=_build_rules(site, benchmark, dataset, metrics, change.answer_mode, options),
+        rules=_build_rules(site, benchmark, dataset, metrics, parser, options),
         max_tokens=compute_token_limit(entry, benchmark, reasoning=deployment.reasoning),
         temperature=0.0 if change.temperature is None else change.temperature,
         stop=change.stop,
@@ -415,17 +421,26 @@ def _build_rules(
     benchmark: Benchmark,
     dataset: Dataset,
     metrics: Sequence[MetricUse],
-    answer_mode: AnswerMode,
+    parser: AnswerParser,
     options: RunOptions,
 ) -> Rules:
-    # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
-    is_closed = answer_mode != "generate"
     rules = Rules.of(
         metrics,
         options.scoring or benchmark.scoring,
-        AnswerParser("option_letter") if is_closed else build_parser(benchmark),
+        parser,
         choose_lineage(benchmark, dataset.known),
     )
+def _choose_parser(benchmark: Benchmark, change: Overrides) -> AnswerParser:
+    if change.answer_mode != "generate":
+        # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
+        return AnswerParser("option_letter")
+    return choose_parser(benchmark, change.parser)
+
+
+def _drop_parser_keys(expanders: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in expanders.items() if key not in PARSER_KEYS}
+
+
     return bind_encoder(rules, site.means)
 
 
@@ -542,3 +557,6 @@ def write_run_name(
         pairs["model_deployment"] = deployment.name
     pairs.update((key, value) for key, value in entry.expanders.items() if key not in _SILENT)
     return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
+    if "answer_pattern" in pairs:
+        # Names of runs are also names of folders.
+        pairs["answer_pattern"] = hashlib.sha256(pairs["answer_pattern"].encode()).hexdigest()[:12]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.catalog.benchmark import Benchmark, load_benchmark, survey_benchmarks
 from agent.catalog.judges import Jury, read_jury
+from agent.catalog.parser_choice import NO_CHOICE, ParserChoice, choose_parser
 from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_benchmark
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
@@ -40,7 +41,7 @@ from agent.results.summarize import (
     summarise_whole_run,
 )
 from agent.runs.answers_file import AnswersFile
-from agent.runs.definition import build_parser, choose_lineage
+from agent.runs.definition import choose_lineage
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
@@ -97,6 +98,7 @@ def score_answers(
     scoring: ScoringChoice | None = None,
     *,
     judged: JudgedElsewhere | None = None,
+    parser: ParserChoice = NO_CHOICE,
     means: Means = _NOTHING,
 ) -> ScoredAnswers:
     """Score a file of answers.
@@ -108,6 +110,7 @@ def score_answers(
         answers: file of the answers; see `AnswersFile`.
         scoring: rules to score by; None for the benchmark's.
         judged: replies of judges about the answers.
+        parser: the parser to use in place of the benchmark's.
         means: resources for metrics that need more than the answer.
 
     Raises:
@@ -118,7 +121,7 @@ def score_answers(
     metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
-        rules = _build_rules(benchmark, dataset, metrics, jury, scoring)
+        rules = _build_rules(benchmark, dataset, metrics, jury, scoring, parser)
         rules = bind_encoder(rules, means)
         ids, warning = _read_ids(benchmark, dataset, file)
         if replies is not None:
@@ -147,6 +150,7 @@ def _build_rules(
     metrics: Sequence[MetricUse],
     jury: Jury | None,
     scoring: ScoringChoice | None,
+    parser: ParserChoice,
 ) -> Rules:
     uses = []
     for use in metrics:
@@ -155,7 +159,7 @@ def _build_rules(
         else:
             uses.append(use)
     lineage = choose_lineage(benchmark, dataset.known)
-    return Rules.of(uses, scoring or benchmark.scoring, build_parser(benchmark), lineage)
+    return Rules.of(uses, scoring or benchmark.scoring, choose_parser(benchmark, parser), lineage)
 
 
 def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> tuple[set[str], str]:
@@ -238,7 +242,12 @@ class WrittenPrompts:
 
 
 def write_judge_prompts(
-    own: Path | None, description: str, data: Path | None, answers: Path, path: Path
+    own: Path | None,
+    description: str,
+    data: Path | None,
+    answers: Path,
+    path: Path,
+    parser: ParserChoice = NO_CHOICE,
 ) -> WrittenPrompts:
     """Write a new file with the judge's prompt about each answer.
 
@@ -252,7 +261,10 @@ def write_judge_prompts(
     benchmark, dataset = _locate(own, description, data)
     use = _find_jury_metric(benchmark)
     rules = Rules.of(
-        [use], "intramural", build_parser(benchmark), choose_lineage(benchmark, dataset.known)
+        [use],
+        "intramural",
+        choose_parser(benchmark, parser),
+        choose_lineage(benchmark, dataset.known),
     )
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
@@ -493,5 +505,8 @@ def _describe_run(benchmark: Benchmark, dataset: Dataset, rules: Rules, instance
         digest=dataset.digest,
         instances=instances,
     )
-    details = rules.put_into(RunDetails(display_name=benchmark.display_name, data=data))
+    overrides = () if rules.parser == choose_parser(benchmark) else ("parser",)
+    details = rules.put_into(
+        RunDetails(display_name=benchmark.display_name, data=data, overrides=overrides)
+    )
     return Run("", "", benchmark.id, benchmark.id, ELSEWHERE, ELSEWHERE, details, "ended", 0, 0)

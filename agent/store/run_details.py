@@ -158,6 +158,8 @@ class RunDetails(StoredRecord):
         scoring: the rules by which the answers are scored.
         parser: the parser that selects the part of an answer that our rules score. None for early and imported runs.
         agent_version: version of the agent that scored the answers or imported the run.
+        reading_version: version of the rules that read the answers, `READING_VERSION`. Lacking in early and imported
+            runs.
         max_tokens: maximum tokens of an answer; None if an imported run does not state it.
         prompt_limit: maximum tokens of a prompt, set by an argument of the benchmark; None for no limit. Lacking in
             early runs.
@@ -192,6 +194,7 @@ class RunDetails(StoredRecord):
     scoring: ScoringChoice = "intramural"
     parser: AnswerParser | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     agent_version: str = ""
+    reading_version: int = 1
     max_tokens: int | None = None
     prompt_limit: int | None = None
     temperature: float | None = None
