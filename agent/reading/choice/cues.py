@@ -87,10 +87,13 @@ CHOSEN = re.compile(
 )
 CONCLUSION = re.compile(
     r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))(?:and\s)?(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
-    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
+    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes"
+    r"|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
     r"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?"
-    r"|(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?|leaving(?:\s(?:us|only|me))?(?:\swith)?)"
-    r"(?::\s?|,?[ ]?)(?:(?:so|then|thus|therefore|hence|clearly|only|probably|most\slikely|likely|i\sthink|i\sbelieve|we\s(?:choose|pick|select|have|get)"
+    r"|(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?"
+    r"|leaving(?:\s(?:us|only|me))?(?:\swith)?)"
+    r"(?::\s?|,?[ ]?)(?:(?:so|then|thus|therefore|hence|clearly|only|probably|most\slikely|likely|i\sthink|i\sbelieve"
+    r"|we\s(?:choose|pick|select|have|get)"
     r"|(?:it|this|that)(?:'s|\sis|\smust\sbe|\sshould\sbe|\shas\sto\sbe|\swould\sbe|\scan\sonly\sbe)|must\sbe|the|remaining|only)[\s,]{1,2}){0,4}"
 )
 # "The best next step is C", "the statement that is not true is option D".

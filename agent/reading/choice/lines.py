@@ -10,6 +10,7 @@ from agent.reading.choice.marked_answer import Line, MarkedAnswer, Reference
 from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, SIGNS, UNKNOWN
 from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, WHOLE_ANSWER, Rule
 from agent.reading.statements import is_conditional, is_denied, is_question
+from agent.reading.words import plain_words
 
 _BARE = re.compile(r"[(\[<{\"']*([A-Za-z])[)\]>}\"'.:,;!✓\s]{0,9}")
 _ASKED_BACK = re.compile(r"[(\[\"']?[A-Z][)\]\"'.]?\s?\?")
@@ -32,7 +33,7 @@ _SENTENCE_MARKS = frozenset({".", ").", "!", ".)", '".', ")"})
 # "B. Not indicated here." rejects B; "B. The evidence does not support it." argues for it.
 _STARTS_WRONG = re.compile(
     r"(?:this\s|it\s|that\s|which\s)?(?:is\s|are\s|was\s|would\s(?:be\s)?|can\s(?:be\s)?|could\s(?:be\s)?)?"
-    r"(?:not?\b|never|wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|irrelevant|rule[sd]?\sout"
+    r"(?:not\b|no(?=\s?(?:$|[.,;!\n]))|never|wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|irrelevant|rule[sd]?\sout"
     r"|excluded|eliminated?|avoid\w*|does\snot|doesn't|isn't|cannot|can't|✗)"
 )
 _LABEL = re.compile(
@@ -234,7 +235,8 @@ def _read_begun(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]
         return
     strength = _rate_begun(answer, reference)
     if strength is not None:
-        option = CONTRADICTION if _is_followed_by_letter(answer, end, line) else reference.option
+        is_pair = _is_followed_by_letter(answer, reference, line)
+        option = CONTRADICTION if is_pair else reference.option
         yield Claim(option, line.start, end, strength, rule, reference.by_text)
 
 
@@ -256,6 +258,9 @@ def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
     if reference.has_text and (begins_sentence or sign in {",", ";"}):
         return Strength.ANSWER if begins_sentence else Strength.PROPOSED
     names_other = cues.REFERENCE.match(answer.text, mark.end()) is not None
+    own_text = answer.options.plain_texts[reference.option] if reference.option >= 0 else ""
+    if own_text and plain_words(answer.plain[mark.end() : mark.end() + 300]).startswith(own_text):
+        return Strength.PROPOSED
     if begins_sentence:
         is_wrong = _STARTS_WRONG.match(answer.lower, mark.end()) is not None
     else:
@@ -263,10 +268,13 @@ def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
     return None if is_wrong and not names_other else Strength.PROPOSED
 
 
-def _is_followed_by_letter(answer: MarkedAnswer, end: int, line: Line) -> bool:
+def _is_followed_by_letter(answer: MarkedAnswer, reference: Reference, line: Line) -> bool:
     """Return whether nothing but another letter follows: "A: B"."""
-    mark = _MARK_AFTER_LETTER.match(answer.text, end)
-    return mark is not None and _BARE.fullmatch(answer.text, mark.end(), line.end) is not None
+    mark = _MARK_AFTER_LETTER.match(answer.text, reference.end)
+    letter = _BARE.fullmatch(answer.text, mark.end(), line.end) if mark else None
+    if letter is None or reference.option < 0:
+        return letter is not None
+    return letter[1].lower() != answer.options.plain_texts[reference.option]
 
 
 def _read_loosely_marked(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]:

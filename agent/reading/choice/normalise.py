@@ -52,7 +52,7 @@ _STEPS = (
     *_SPACES,
     _Step(("\\",), re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
     _Step(
-        "<",
+        ("<",),
         re.compile(
             r"<(?:final_)?answer>\s?([^<>]{1,500})</(?:final_)?answer>", re.IGNORECASE
         ),
