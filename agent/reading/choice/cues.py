@@ -105,7 +105,7 @@ COPULA = re.compile(
 NOT_AN_OPTION = re.compile(
     r"\b(?:class|grade|stage|type|group|score|vitamin|category|level|factor|hepatitis|influenza|antigen|panel|figure|curve"
     r"|point|points|segment|graph|image|wave|phase|serotype|genotype|subtype|strain|label(?:l)?ed|marked|region|area|line)"
-    r"(?:\s\w{1,20}){0,3}$|\b(?:so|nor|neither)$"
+    r"(?:\s\w{1,20}){0,3}$|\b(?:so|nor|neither|which|this|that)$"
 )
 STATED_ELSEWHERE = re.compile(
     r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"

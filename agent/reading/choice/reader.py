@@ -10,6 +10,7 @@ from agent.reading.choice.lines import read_lines
 from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
+from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.references import Options
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.stated import read_statements
@@ -18,6 +19,8 @@ from agent.reading.reading import Reading
 # A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters
 _LONE_LETTER = re.compile(r"\s{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}\s{0,9}")
+
+_NEXT_QUESTION = re.compile(r"\n(?:Question|Q)(?:\s?\d{1,4})?\s?[:.]\s")
 
 
 @lru_cache(16)  # the four match metrics read the same answer
@@ -55,6 +58,16 @@ def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
 
 
 def _read(text: str, options: tuple[str, ...]) -> Claim | None:
+    # A base model may go on with another question of its own; its answer is the one before.
+    next_question = _NEXT_QUESTION.search(text)
+    if next_question:
+        claim = _read_part(text[: next_question.start()], options)
+        if claim is not None:
+            return claim
+    return _read_part(text, options)
+
+
+def _read_part(text: str, options: tuple[str, ...]) -> Claim | None:
     answer = MarkedAnswer(text, _prepare(options))
     try:
         claims = collect_claims(answer)
@@ -70,12 +83,13 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         TooManyClaimsError: the answer repeats itself endlessly.
     """
     listings = find_listings(answer.plain, answer.options)
-    return [
+    claims = [
         *read_statements(answer),
         *read_lines(answer, listings),
         *read_listings(answer, listings),
         *read_sentences(answer),
     ]
+    return apply_languages(answer, claims)
 
 
 @lru_cache(64)
