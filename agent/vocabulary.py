@@ -12,7 +12,8 @@ AccessLevel = Literal["public", "gated", "private"]
 Scoring = Literal["intramural", "helm"]  # the rules by which a score was computed
 ScoringChoice = Literal["intramural", "helm", "both"]  # the rules by which a run is scored
 ParserKind = Literal["option_letter", "text", "json", "pattern"]
-AnswerMode = Literal["generate", "constrained", "logprob"]  # the way of asking; see docs/scoring.md
+AnswerMode = Literal["generate", "constrained", "logprob", "logprob_text", "logprob_text_norm"]
+"""The way of asking a question; docs/scoring.md explains them."""
 
 
 class Reason(StrEnum):
@@ -179,15 +180,20 @@ class ClosedQuestion:
     Attributes:
         mode: the way of asking, other than "generate".
         options: the letters of the options, in order.
+        texts: the texts of the options, if these are compared.
     """
 
     mode: AnswerMode
     options: tuple[str, ...]
+    texts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class OptionLikelihood:
-    """The natural logarithm of an option's probability; None if it is below those of all tokens that were returned."""
+    """The natural logarithm of an option's probability, before any normalisation by its length.
+
+    None if it is below those of all tokens that the server returned.
+    """
 
     option: str
     logprob: float | None

@@ -343,7 +343,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
     yield _check_answer(site, deployment, capabilities)
     yield _check_ways_of_asking(deployment, capabilities)
     for name, feature in capabilities.features.items():
-        if name in ("choice", "top_logprobs"):
+        if name in ("choice", "top_logprobs", "prompt_logprobs"):
             continue  # reported with the ways of asking
         if feature.state in ("ignored", "refused") and name == capabilities.token_limit_field:
             yield Check(
@@ -366,15 +366,19 @@ def _check_ways_of_asking(deployment: Deployment, capabilities: Capabilities) ->
     """Report the answer modes that the server can be asked in. Benchmarks need only the first, so none is a warning."""
     ways = ["generate"]
     refused = []
-    needs_by_mode = {"constrained": Needs(choice=True), "logprob": Needs(option_logprobs=True)}
+    needs_by_mode = {
+        "constrained": Needs(choice=True),
+        "logprob": Needs(option_logprobs=True),
+        "logprob_text": Needs(text_logprobs=True),
+    }
     for mode, needs in needs_by_mode.items():
         problems = list_missing_for_closed_questions(capabilities, needs)
         refused += problems
         if not problems:
             ways.append(mode)
-    finding = f"answer_mode can be {' or '.join(ways)}"
+    finding = f"answer_mode can be {', '.join(ways)}"
     if capabilities.choice_field is not None:
-        finding += f", constrained by the field {capabilities.choice_field}"
+        finding += f" (constrained by the field {capabilities.choice_field})"
     return Check(
         f"{_name_deployment(deployment)}, ways of asking",
         "ok",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -23,6 +23,7 @@ from agent.cli.options import (
 from agent.errors import ConfigError, DisclosureError
 from agent.io.wording import format_count
 from agent.site.directory import Site
+from agent.vocabulary import AnswerMode
 
 if TYPE_CHECKING:
     from agent.runs.plan import Plan
@@ -81,9 +82,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--answer-mode",
-    type=click.Choice(["generate", "constrained", "logprob"]),
+    type=click.Choice(get_args(AnswerMode)),
     help="How models answer, for entries without answer_mode=...: generate (freely, as in MedHELM); constrained (the "
-    "server limits the answer to the options); logprob (the option that the model finds likeliest is the answer).",
+    "server limits the answer to the options); logprob (the letter that the model finds likeliest is the answer); "
+    "logprob_text and logprob_text_norm (the option's text, in total or per character).",
 )
 @click.option(
     "--server",

@@ -23,6 +23,7 @@ FeatureName = Literal[
     "top_logprobs",
     "json_schema",
     "choice",
+    "prompt_logprobs",
     "usage",
     "reasoning",
 ]
@@ -176,7 +177,8 @@ class Needs:
     """The features that a run needs. A token limit is always needed.
 
     `count` is set if the tokens of prompts may have to be counted, because prompts may be shortened or their length
-    is limited. `choice` and `option_logprobs` are the needs of the answer modes constrained and logprob.
+    is limited. `choice`, `option_logprobs` and `text_logprobs` are the needs of the answer modes constrained, logprob
+    and logprob_text.
     """
 
     stop: bool = False
@@ -188,6 +190,7 @@ class Needs:
     count: bool = False
     choice: bool = False
     option_logprobs: bool = False
+    text_logprobs: bool = False
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":
@@ -200,8 +203,6 @@ class Needs:
             json_schema="response_format" in request.extra_body,
             n=request.extra_body.get("n", 1) != 1,
             count=request.shortenable is not None,
-            choice=request.closed is not None and request.closed.mode == "constrained",
-            option_logprobs=request.closed is not None and request.closed.mode == "logprob",
         )
 
 
@@ -298,7 +299,12 @@ def list_missing_for_closed_questions(capabilities: Capabilities, needs: Needs) 
         finding = capabilities.finding("top_logprobs")
         missing.append(f"the probabilities of the options (answer_mode=logprob): {finding}")
     thinks = capabilities.inline_thoughts or capabilities.state("reasoning") == "honoured"
-    if needs.option_logprobs and thinks:
+    if needs.text_logprobs and capabilities.state("prompt_logprobs") != "honoured":
+        finding = capabilities.finding("prompt_logprobs")
+        missing.append(
+            f"the probabilities of the options' texts (answer_mode=logprob_text): {finding}"
+        )
+    if (needs.option_logprobs or needs.text_logprobs) and thinks:
         missing.append(
             "an answer that begins with the option (answer_mode=logprob): the model reasons first"
         )

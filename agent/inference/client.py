@@ -2,12 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from agent.errors import ConfigError
 from agent.inference.capabilities import Capabilities
+from agent.inference.closed_questions import (
+    TEXT_MODES,
+    choose_text,
+    sum_text_logprobs,
+    write_context_request,
+    write_text_request,
+)
 from agent.inference.connection import ServerLine
 from agent.inference.conversation import Conversation, Read
 from agent.inference.endpoint import Endpoint
@@ -15,8 +22,16 @@ from agent.inference.fitting import Fitting
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_check
 from agent.inference.retry import ServerHealth
-from agent.inference.wire import encode_request, parse_reply
-from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
+from agent.inference.wire import encode_request, parse_object, parse_reply
+from agent.vocabulary import (
+    ChatRequest,
+    ClosedQuestion,
+    Failure,
+    Message,
+    OptionLikelihood,
+    Reason,
+    Response,
+)
 
 Key = TypeVar("Key")
 
@@ -120,6 +135,12 @@ class _RequestAsker:
         fitted = await self._fitting.fit(request, conversation, deadline)
         if isinstance(fitted, Failure):
             return fitted
+        closed = request.closed
+        if closed is not None and closed.mode in TEXT_MODES:
+            asked = await self._score_texts(fitted.request, closed, conversation, deadline)
+            if isinstance(asked, Failure):
+                return asked
+            return replace(asked, shortened=fitted.left_out)
         body = self._encode(fitted.request)
         result, attempts = await conversation.ask(
             "/chat/completions", body, self._make_reader(request), deadline
@@ -127,6 +148,45 @@ class _RequestAsker:
         if isinstance(result, Response) and (fitted.left_out or attempts > 1):
             return replace(result, shortened=fitted.left_out, attempts=attempts)
         return result
+
+    async def _score_texts(
+        self,
+        request: ChatRequest,
+        closed: ClosedQuestion,
+        conversation: Conversation,
+        deadline: float,
+    ) -> Response | Failure:
+        """Score the text of each option in a request of its own; return the likeliest option's letter."""
+        context = write_context_request(request)
+        counted, attempts = await conversation.ask(
+            "/chat/completions", self._encode(context), self._make_reader(context), deadline
+        )
+        if isinstance(counted, Failure):
+            return counted
+        if counted.prompt_tokens is None:
+            return Failure(Reason.BAD_REPLY, 200)
+        responses, likelihoods = [counted], []
+        for option, text in zip(closed.options, closed.texts, strict=True):
+            scoring = write_text_request(request, text)
+            read = _TextReader(self._make_reader(scoring), text, counted.prompt_tokens)
+            scored, more_attempts = await conversation.ask(
+                "/chat/completions", self._encode(scoring), read, deadline
+            )
+            attempts += more_attempts
+            if isinstance(scored, Failure):
+                return scored
+            responses.append(scored.response)
+            likelihoods.append(OptionLikelihood(option, scored.logprob))
+        return Response(
+            text=choose_text(closed, likelihoods) or "",
+            reasoning="",
+            finish_reason="stop",
+            prompt_tokens=sum(each.prompt_tokens or 0 for each in responses),
+            completion_tokens=sum(each.completion_tokens or 0 for each in responses),
+            seconds=sum(each.seconds for each in responses),
+            attempts=attempts,
+            likelihoods=tuple(likelihoods),
+        )
 
     def _encode(self, request: ChatRequest) -> bytes:
         if self._thinks_inline and request.stop:
@@ -146,6 +206,33 @@ class _RequestAsker:
             accepts_name=accepts_name,
             closed=request.closed,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredText:
+    """The reply to a request that scores an option's text."""
+
+    response: Response
+    logprob: float
+
+
+@dataclass(frozen=True, slots=True)
+class _TextReader:
+    """Reads the reply to a request that scores `text` after so many tokens of context."""
+
+    read: Read[Response]
+    text: str
+    context_tokens: int
+
+    def __call__(self, body: bytes, *, seconds: float) -> _ScoredText | Failure:
+        """Return the text's log-likelihood, or a failure if the server did not score it."""
+        response = self.read(body, seconds=seconds)
+        if isinstance(response, Failure):
+            return response
+        logprob = sum_text_logprobs(parse_object(body) or {}, self.text, self.context_tokens)
+        if logprob is None:
+            return Failure(Reason.BAD_REPLY, 200)
+        return _ScoredText(response, logprob)
 
 
 async def count_all(

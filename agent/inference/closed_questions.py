@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeGuard
 
-from agent.vocabulary import ClosedQuestion, Failure, OptionLikelihood, Reason, Response
+from agent.vocabulary import (
+    AnswerMode,
+    ChatRequest,
+    ClosedQuestion,
+    Failure,
+    Message,
+    OptionLikelihood,
+    Reason,
+    Response,
+)
 
 ChoiceField = Literal["structured_outputs", "guided_choice", "grammar", "response_format"]
 """The request field by which a server limits an answer to given texts, in the order in which they are preferred.
@@ -21,6 +30,15 @@ BARE_CHOICE_FIELDS: tuple[ChoiceField, ...] = ("structured_outputs", "guided_cho
 """The fields with which the answer is the option and nothing else."""
 
 TOP_LOGPROBS = 20  # the largest number that vLLM (by default) and OpenAI accept
+TEXT_MODES: frozenset[AnswerMode] = frozenset({"logprob_text", "logprob_text_norm"})
+"""The ways of asking in which every option's text is scored in a request of its own."""
+
+# vLLM's fields: the last message is continued, not answered, and the log probability of each prompt token is returned.
+CONTINUED_FIELDS: Mapping[str, object] = {
+    "add_generation_prompt": False,
+    "continue_final_message": True,
+    "prompt_logprobs": 1,
+}
 _JSON_KEY = "answer"
 _PART_OF_CHARACTER = "\ufffd"
 
@@ -56,6 +74,8 @@ def write_fields(closed: ClosedQuestion, choice_field: ChoiceField | None) -> di
     """
     if closed.mode == "logprob":
         return {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+    if closed.mode in TEXT_MODES:
+        return {}  # each option's request has fields of its own
     return write_choice_fields(choice_field, closed.options) if choice_field else {}
 
 
@@ -158,3 +178,80 @@ def _is_logprob(value: object) -> TypeGuard[float]:
     if not isinstance(value, int | float) or isinstance(value, bool):
         return False
     return math.isfinite(value)
+
+
+def write_context_request(request: ChatRequest) -> ChatRequest:
+    """Return the request that shows how many tokens come before the answer."""
+    return replace(request, max_tokens=1, closed=None)
+
+
+def write_text_request(request: ChatRequest, text: str) -> ChatRequest:
+    """Return the request that scores `text` as the beginning of the answer."""
+    return replace(
+        request,
+        messages=(*request.messages, Message("assistant", text)),
+        max_tokens=1,
+        extra_body={**request.extra_body, **CONTINUED_FIELDS},
+        closed=None,
+    )
+
+
+def sum_text_logprobs(reply: Mapping[str, object], text: str, context_tokens: int) -> float | None:
+    """Return the log-likelihood of the text that ends a scored prompt: the sum over its tokens.
+
+    None if the server did not score exactly this text, for example because its chat template changes the last message.
+
+    Args:
+        reply: the JSON object that the server sent.
+        text: the text of the option.
+        context_tokens: number of tokens before it.
+    """
+    prompt = reply.get("prompt_logprobs")
+    if not isinstance(prompt, list) or len(prompt) <= context_tokens:
+        return None
+    tokens: list[str] = []
+    logprobs: list[float] = []
+    for position in prompt[context_tokens:]:
+        token = _find_prompt_token(position)
+        if token is None:
+            return None
+        tokens.append(token[0])
+        logprobs.append(token[1])
+    scored = "".join(tokens)
+    # A token that is part of a character cannot be compared as text.
+    if _PART_OF_CHARACTER not in scored and scored.strip() != text.strip():
+        return None
+    return math.fsum(logprobs)
+
+
+def _find_prompt_token(position: object) -> tuple[str, float] | None:
+    """Return the token at a position of the prompt with its log probability; None if the server did not score it.
+
+    Besides it, vLLM returns the likeliest token at the position. If these differ, the prompt's own has the worse rank.
+    """
+    if not isinstance(position, dict) or not position:
+        return None
+    candidates = [each for each in position.values() if isinstance(each, dict)]
+    own = max(candidates, key=_read_rank, default={})
+    token, logprob = own.get("decoded_token"), own.get("logprob")
+    return (token, logprob) if isinstance(token, str) and _is_logprob(logprob) else None
+
+
+def _read_rank(candidate: Mapping[str, object]) -> int:
+    rank = candidate.get("rank")
+    return rank if isinstance(rank, int) else 0
+
+
+def choose_text(closed: ClosedQuestion, likelihoods: Sequence[OptionLikelihood]) -> str | None:
+    """Return the likeliest option by its text; None if several are equally likely.
+
+    With "logprob_text_norm" likelihoods are divided by the number of characters of the text, as lm-evaluation-harness
+    does for `acc_norm`; without, they are compared as they are (`acc`).
+    """
+    if closed.mode == "logprob_text":
+        return choose_likeliest(likelihoods)
+    normalised = []
+    for each, text in zip(likelihoods, closed.texts, strict=True):
+        per_character = None if each.logprob is None else each.logprob / max(1, len(text))
+        normalised.append(OptionLikelihood(each.option, per_character))
+    return choose_likeliest(normalised)

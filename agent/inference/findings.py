@@ -9,6 +9,7 @@ from agent.inference.closed_questions import (
     ChoiceField,
     iter_first_tokens,
     read_chosen_option,
+    sum_text_logprobs,
 )
 from agent.inference.connection import Obstacle
 from agent.inference.retry import RETRIED_STATUSES
@@ -204,6 +205,26 @@ def examine_top_logprobs(reply: ProbeReply) -> Feature:
         "honoured",
         f"returns the log probabilities of {len(tokens)} first tokens ({TOP_LOGPROBS} requested)",
     )
+
+
+def examine_prompt_logprobs(continued: ProbeReply, plain: ProbeReply, text: str) -> Feature:
+    """Determine whether the server scores a text with which a request's last message begins the answer.
+
+    Args:
+        continued: the reply to the plain question with the beginning of an answer.
+        plain: the reply to the plain question.
+        text: the beginning of the answer.
+    """
+    if continued.status != 200:
+        return _explain_missing(continued)
+    context_tokens = plain.response.prompt_tokens if plain.response else None
+    if context_tokens is None:
+        return Feature("unknown", "does not report the number of tokens in a prompt")
+    if sum_text_logprobs(continued.fields, text, context_tokens) is None:
+        return Feature(
+            "ignored", "does not return the log probabilities of a given answer's tokens"
+        )
+    return Feature("honoured", "returns the log probabilities of a given answer's tokens")
 
 
 def find_choice_field(

@@ -15,6 +15,7 @@ from agent.inference.capabilities import Capabilities, Feature, FeatureName, Tok
 from agent.inference.catalogue import Catalogue, undo_own_defaults
 from agent.inference.closed_questions import (
     BARE_CHOICE_FIELDS,
+    CONTINUED_FIELDS,
     TOP_LOGPROBS,
     ChoiceField,
     write_choice_fields,
@@ -51,6 +52,7 @@ _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 # Not answers to _ONE_WORD, so an answer that is one of them shows that the server limits answers.
 _UNASKED_OPTIONS = ("stone", "glass")
 _COUNTED = (Message("user", _COUNT),)
+_BEGUN = "1 2 3"  # the beginning of an answer to _COUNT
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
 # Seconds between questions to a server that is starting or overloaded.
@@ -92,7 +94,7 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
 
 
 async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capabilities:
-    """Send about sixteen small questions in two concurrent rounds, and return the features that the server honours.
+    """Send about seventeen small questions in two concurrent rounds, and return the features that the server honours.
 
     The questions contain no text of any dataset. If the server answers in 50 ms, the probe takes about 0.15 s.
 
@@ -146,6 +148,9 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         "top_logprobs": findings.examine_top_logprobs(round_one.top_logprobs),
         "json_schema": json_schema,
         "choice": findings.describe_choice(choice_field),
+        "prompt_logprobs": findings.examine_prompt_logprobs(
+            round_one.continued, round_one.plain, _BEGUN
+        ),
         "usage": findings.examine_usage(round_one.plain),
         "reasoning": findings.examine_reasoning(answers, one_word, marked=deployment.reasoning),
     }
@@ -271,6 +276,7 @@ class _FirstRound(NamedTuple):
     structured: ProbeReply  # a question to be answered with an option, in the three forms of BARE_CHOICE_FIELDS
     guided: ProbeReply
     grammar: ProbeReply
+    continued: ProbeReply  # the plain question with the beginning of an answer, which is scored
     stranger: ProbeReply  # for a model that does not exist
     props: ProbeReply  # llama.cpp's page of settings
     counted_as_vllm: ProbeReply  # the number of tokens in the plain question
@@ -303,6 +309,7 @@ async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
         asker.ask(model, content=_COLOUR, tokens=_JSON_TOKENS, response_format=_SCHEMA),
         asker.ask(model, logprobs=True, top_logprobs=TOP_LOGPROBS),
         *(asker.ask_to_choose(model, choice_field) for choice_field in BARE_CHOICE_FIELDS),
+        asker.ask_to_score(model, _BEGUN),
         asker.ask(_NO_SUCH_MODEL),
         asker.get("../props", _ASIDE_S),
         asker.count("vllm", model),
@@ -396,6 +403,15 @@ class _Asker:
         """Send a question whose answer is limited to options that no free answer would be."""
         fields: dict[str, Any] = write_choice_fields(choice_field, _UNASKED_OPTIONS)
         return await self.ask(model, content=_ONE_WORD, tokens=THOUGHT_TOKENS, **fields)
+
+    async def ask_to_score(self, model: str, begun: str) -> ProbeReply:
+        """Send the plain question with the beginning of an answer, and request the log probabilities of both."""
+        messages = [
+            {"role": "user", "content": _COUNT},
+            {"role": "assistant", "content": begun},
+        ]
+        fields: dict[str, Any] = {"messages": messages, **CONTINUED_FIELDS}
+        return await self.ask(model, tokens=1, **fields)
 
     async def ask_patiently(self, model: str) -> ProbeReply:
         """Send the plain question until it succeeds, fails permanently or has failed too often."""

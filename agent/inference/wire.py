@@ -243,5 +243,5 @@ def request_identity(request: ChatRequest, prompt_limit: int | None = None) -> b
         identity.append([part.message, part.start, part.end, part.keep] if part else None)
         identity.append(prompt_limit)
     if closed is not None:
-        identity.append([closed.mode, list(closed.options)])
+        identity.append([closed.mode, list(closed.options), list(closed.texts)])
     return json.dumps(identity, separators=(",", ":")).encode()

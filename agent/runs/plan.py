@@ -41,7 +41,7 @@ from agent.datasets.references import LETTERS
 from agent.datasets.row_numbers import RowNumbers
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
-from agent.inference.closed_questions import write_fields
+from agent.inference.closed_questions import TEXT_MODES, write_fields
 from agent.judging.jury_selection import (
     SeatedJudge,
     advise_judging_later,
@@ -188,7 +188,7 @@ class Plan:
         extra_body: dict[str, object] = dict(capabilities.extra_body)
         closed = None
         if self.answer_mode != "generate":
-            closed = ClosedQuestion(self.answer_mode, tuple(LETTERS[: len(instance.references)]))
+            closed = _close_question(self.answer_mode, instance)
             extra_body |= write_fields(closed, capabilities.choice_field)
         return ChatRequest(
             model=self.deployment.served_model,
@@ -352,14 +352,14 @@ def _plan_run(
     )
     change = read_overrides(entry)
     _check_answer_mode(entry, benchmark, change.answer_mode)
-    data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
-    dataset = data.dataset
-    metrics = _choose_metrics(site, entry, benchmark, servers, options)
-    limit = options.max_eval_instances
     parser = _choose_parser(benchmark, change)
     if parser == choose_parser(benchmark):
         # An entry that names the benchmark's own parser stands for the same run as one that does not.
         entry = replace(entry, expanders=_drop_parser_keys(entry.expanders))
+    data = choose_data(site, benchmark, entry.arguments, unregistered=options.unregistered)
+    dataset = data.dataset
+    metrics = _choose_metrics(site, entry, benchmark, servers, options)
+    limit = options.max_eval_instances
     if change.max_eval_instances is not None:
         limit = change.max_eval_instances
     row_numbers = RowNumbers()
@@ -406,6 +406,13 @@ def _plan_run(
     )
 
 
+def _close_question(answer_mode: AnswerMode, instance: Instance) -> ClosedQuestion:
+    """Return the options of a question, with their texts if these are compared."""
+    texts = tuple(reference.text for reference in instance.references)
+    letters = tuple(LETTERS[: len(texts)])
+    return ClosedQuestion(answer_mode, letters, texts if answer_mode in TEXT_MODES else ())
+
+
 def _check_answer_mode(entry: RunEntry, benchmark: Benchmark, answer_mode: AnswerMode) -> None:
     """Refuse ways of asking that need options for a benchmark without them."""
     if answer_mode != "generate" and benchmark.choices is None:
@@ -414,6 +421,17 @@ def _check_answer_mode(entry: RunEntry, benchmark: Benchmark, answer_mode: Answe
             f" answers of {benchmark.id} are free text",
             "Use answer_mode=generate for this benchmark; of your own benchmark, define `choices`.",
         )
+
+
+def _choose_parser(benchmark: Benchmark, change: Overrides) -> AnswerParser:
+    if change.answer_mode != "generate":
+        # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
+        return AnswerParser("option_letter")
+    return choose_parser(benchmark, change.parser)
+
+
+def _drop_parser_keys(expanders: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in expanders.items() if key not in PARSER_KEYS}
 
 
 def _build_rules(
@@ -430,17 +448,6 @@ def _build_rules(
         parser,
         choose_lineage(benchmark, dataset.known),
     )
-def _choose_parser(benchmark: Benchmark, change: Overrides) -> AnswerParser:
-    if change.answer_mode != "generate":
-        # A closed question's answer is the letter alone, without the form that the benchmark's own parser expects.
-        return AnswerParser("option_letter")
-    return choose_parser(benchmark, change.parser)
-
-
-def _drop_parser_keys(expanders: Mapping[str, str]) -> dict[str, str]:
-    return {key: value for key, value in expanders.items() if key not in PARSER_KEYS}
-
-
     return bind_encoder(rules, site.means)
 
 
@@ -556,7 +563,7 @@ def write_run_name(
     if deployment.name != entry.model:
         pairs["model_deployment"] = deployment.name
     pairs.update((key, value) for key, value in entry.expanders.items() if key not in _SILENT)
-    return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())
     if "answer_pattern" in pairs:
         # Names of runs are also names of folders.
         pairs["answer_pattern"] = hashlib.sha256(pairs["answer_pattern"].encode()).hexdigest()[:12]
+    return f"{benchmark.id}:" + ",".join(f"{key}={value}" for key, value in pairs.items())

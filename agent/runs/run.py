@@ -13,6 +13,7 @@ from itertools import islice
 from agent.errors import ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
+from agent.inference.closed_questions import TEXT_MODES
 from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
@@ -137,6 +138,7 @@ def derive_needs(plan: Plan) -> Needs:
         count=plan.benchmark.shorten is not None or plan.prompt_limit is not None,
         choice=plan.answer_mode == "constrained",
         option_logprobs=plan.answer_mode == "logprob",
+        text_logprobs=plan.answer_mode in TEXT_MODES,
     )
 
 

@@ -129,7 +129,8 @@ class FaultServer:
         fault: what goes wrong, by request.
         latency_s: seconds before each reply.
         ignores: fields that are silently ignored (max_tokens, max_completion_tokens, stop, n, seed, logprobs,
-            top_logprobs, response_format, structured_outputs, guided_choice, grammar, temperature, model, usage).
+            top_logprobs, prompt_logprobs, continue_final_message, response_format, structured_outputs, guided_choice,
+            grammar, temperature, model, usage).
         refuses: fields that are refused with 400.
         token: bearer token that must be shown.
         replies_as: the `model` of its replies; None repeats the one that was asked for.
@@ -137,6 +138,7 @@ class FaultServer:
         tls: serve https with this context.
         host: loopback address to listen on.
         likeliest: the likeliest first tokens of the answer to a prompt, with the logarithms of their probabilities.
+        rate: the logarithm of the probability of a text as the answer to a prompt.
     """
 
     def __init__(
@@ -156,6 +158,7 @@ class FaultServer:
         host: str = "127.0.0.1",
         extra_model_keys: Mapping[str, object] | None = None,
         likeliest: Callable[[str], Mapping[str, float]] | None = None,
+        rate: Callable[[str, str], float] | None = None,
     ) -> None:
         self.models = tuple(models)
         self.answer = answer
@@ -171,6 +174,7 @@ class FaultServer:
         self.host = host
         self.extra_model_keys = dict(extra_model_keys or {})
         self.likeliest = likeliest
+        self.rate = rate
         self.asked: list[Asked] = []
         self.seen_paths: list[str] = []
         self.connections = 0
@@ -374,7 +378,27 @@ class FaultServer:
                 "completion_tokens": tokens,
                 "total_tokens": 7 + tokens,
             }
+        if "prompt_logprobs" in heard:
+            reply["prompt_logprobs"] = self._prompt_logprobs(heard)
         return Body(json.dumps(reply).encode())
+
+    def _prompt_logprobs(self, heard: Mapping[str, Any]) -> list[Any]:
+        """Return vLLM's list: nothing for the first token, then each prompt token beside the likeliest in its place.
+
+        As `usage` says, a prompt has seven tokens. A message that is continued adds a token for each word.
+        """
+        positions: list[Any] = [None]
+        positions += [{"5": {"logprob": -1.0, "rank": 1, "decoded_token": "x"}}] * 6
+        if not heard.get("continue_final_message"):
+            return positions
+        *before, last = heard["messages"]
+        tokens = last["content"].replace(" ", "| ").split("|")
+        logprob = self.rate(before[-1]["content"], last["content"]) if self.rate else -1.0
+        for number, token in enumerate(tokens):
+            own = {"logprob": logprob / len(tokens), "rank": 2, "decoded_token": token}
+            likeliest = {"logprob": -0.01, "rank": 1, "decoded_token": "The"}
+            positions.append({"7": likeliest, str(100 + number): own})
+        return positions
 
     def _choice(self, heard: Mapping[str, Any], index: int) -> dict[str, Any]:
         prompt = json.dumps(heard["messages"])

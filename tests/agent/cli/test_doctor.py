@@ -235,9 +235,11 @@ def test_the_ways_in_which_a_server_can_be_asked(site: Site):
         )
     assert (check.verdict, check.finding) == (
         "ok",
-        "answer_mode can be generate or constrained or logprob, constrained by the field structured_outputs",
+        "answer_mode can be generate, constrained, logprob, logprob_text (constrained by the field"
+        " structured_outputs)",
     )
     closed = {"structured_outputs", "guided_choice", "grammar", "response_format", "top_logprobs"}
+    closed.add("prompt_logprobs")
     with FaultServer(ignores=closed) as server:
         check = found(
             site,
@@ -247,4 +249,5 @@ def test_the_ways_in_which_a_server_can_be_asked(site: Site):
         )
     assert check.finding.startswith("answer_mode can be generate; refused: ")
     assert "(answer_mode=constrained): does not limit an answer" in check.finding
+    assert "(answer_mode=logprob_text): does not return" in check.finding
     assert "(answer_mode=logprob): does not return the log probabilities" in check.finding

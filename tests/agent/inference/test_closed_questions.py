@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from agent.inference.closed_questions import (
     choose_likeliest,
     read_chosen_option,
+    sum_text_logprobs,
     write_choice_fields,
 )
 from agent.vocabulary import (
@@ -133,6 +134,46 @@ def _reply_with(logprob: object) -> Action:
         "logprobs": {"content": [first]},
     }
     return Body(json.dumps({"id": "1", "model": "test-model", "choices": [choice]}).encode())
+
+
+TEXTS = ("no", "certainly not in this patient")
+# In total the shorter text is likelier, for each character the longer one.
+RATES = {"no": -2.0, "certainly not in this patient": -6.0}
+
+
+def ask_texts(mode: str, rates: dict[str, float], **options: object) -> Response | Failure:
+    closed = ClosedQuestion(mode, ("A", "B"), TEXTS)
+    with FaultServer(rate=lambda _, text: rates[text], **options) as server:
+        return ask_one(server.url, chat("Which?", closed=closed, max_tokens=64))
+
+
+@pytest.mark.parametrize(("mode", "letter"), [("logprob_text", "A"), ("logprob_text_norm", "B")])
+def test_texts_are_compared_in_total_or_for_each_character(mode: str, letter: str):
+    result = ask_texts(mode, RATES)
+    assert isinstance(result, Response)
+    assert result.text == letter
+    assert result.attempts == 3  # the tokens of the prompt, and each option
+    assert result.likelihoods_by_option == pytest.approx({"A": -2.0, "B": -6.0})
+
+
+def test_texts_that_are_equally_likely_are_no_answer():
+    result = ask_texts("logprob_text", dict.fromkeys(TEXTS, -3.0))
+    assert isinstance(result, Response)
+    assert result.text == ""
+
+
+@pytest.mark.parametrize("ignored", ["prompt_logprobs", "continue_final_message", "usage"])
+def test_a_server_that_does_not_score_the_text_gives_no_answer(ignored: str):
+    result = ask_texts("logprob_text", RATES, ignores={ignored})
+    assert result == Failure(Reason.BAD_REPLY, 200)
+
+
+def test_a_text_that_the_chat_template_changes_is_not_scored():
+    positions = [None, {"1": {"logprob": -1.0, "rank": 1, "decoded_token": " no"}}]
+    assert sum_text_logprobs({"prompt_logprobs": positions}, "no", 1) == -1.0
+    assert sum_text_logprobs({"prompt_logprobs": positions}, "not", 1) is None
+    end = {"2": {"logprob": -1.0, "rank": 1, "decoded_token": "<|end|>"}}
+    assert sum_text_logprobs({"prompt_logprobs": [*positions, end]}, "no", 1) is None
 
 
 likelihoods = st.lists(st.none() | st.floats(-50, 0), min_size=2, max_size=4)

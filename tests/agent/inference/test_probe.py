@@ -54,6 +54,8 @@ def test_an_honest_server_is_found_to_honour_all():
         ("logprobs", "logprobs"),
         ("response_format", "json_schema"),
         ("top_logprobs", "top_logprobs"),
+        ("prompt_logprobs", "prompt_logprobs"),
+        ("continue_final_message", "prompt_logprobs"),
         ("max_tokens", "max_tokens"),
         ("max_completion_tokens", "max_completion_tokens"),
         ("temperature", "temperature_zero"),
@@ -118,12 +120,12 @@ def test_a_server_that_takes_only_the_newer_name_of_the_limit_is_asked_by_it():
     )
 
 
-def test_probing_asks_sixteen_questions_in_two_rounds():
+def test_probing_asks_seventeen_questions_in_two_rounds():
     """So one that answers in 50 ms is probed in about 0.15 s; how long it takes here depends on the machine."""
     with FaultServer(latency_s=0.5) as server:
         probe_server(server)
-        assert len(server.asked) == 16
-        assert len(server.seen_paths) <= 20  # the list of models, and who counts tokens
+        assert len(server.asked) == 17
+        assert len(server.seen_paths) <= 21  # the list of models, and who counts tokens
         assert server.peak_in_flight >= 10  # a round is asked at once
 
 

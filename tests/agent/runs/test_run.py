@@ -114,6 +114,16 @@ def test_the_likeliest_option_is_scored_and_a_tie_is_not(exam: Site):
     assert (last.response.text, last.response.likelihoods_by_option["A"]) == ("", -1.5)
 
 
+def test_the_texts_of_options_are_compared_where_the_server_scores_a_given_answer(exam: Site):
+    rates = {"yes": -2.0, "no": -1.5, "maybe": -3.0}
+    with FaultServer(models=["a/b"], rate=lambda _, text: rates.get(text, -1.0)) as server:
+        (total,) = run(exam, server.url, "exam:model=a/b,answer_mode=logprob_text")
+        (norm,) = run(exam, server.url, "exam:model=a/b,answer_mode=logprob_text_norm")
+    assert (total.summary.main.mean.n, total.summary.main.mean.value) == (4, 1.0)
+    assert (norm.summary.main.mean.n, norm.summary.main.mean.value) == (4, 0.0)  # maybe
+    assert total.summary.main.unscored == {}
+
+
 def test_runs_that_were_asked_in_different_ways_are_kept_side_by_side_in_rows_of_their_own(
     exam: Site,
 ):
@@ -144,6 +154,7 @@ def test_runs_that_were_asked_in_different_ways_are_kept_side_by_side_in_rows_of
             "does not limit an answer to given options",
         ),
         ("logprob", {"ignores": ["top_logprobs"]}, "does not return the log probabilities"),
+        ("logprob_text", {"ignores": ["prompt_logprobs"]}, "does not return the log probabilities"),
         ("logprob", {"refuses": ["logprobs"]}, "refused with HTTP 400"),
         ("logprob", {"answer": "<think>Hm.</think>B"}, "the model reasons first"),
     ],
