@@ -5,24 +5,71 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent.results.summarize import MetricSummary, RunSummary
+    from agent.runs.forecast.efficiency import Efficiency
+    from agent.runs.forecast.usage import Cost
     from agent.statistics.bounds import Bounds
     from agent.statistics.intervals import Mean
     from agent.statistics.ranking import ModelStanding
     from agent.store import Run, RunDetails
 
 # Keys whose values are lists or maps; flat rows have separate keys for the nested values.
-_NESTED_KEYS = ("runs", "helm", "standing", "bounds", "jury", "rank", "parser")
+_NESTED_KEYS = (
+    "runs",
+    "helm",
+    "standing",
+    "bounds",
+    "jury",
+    "rank",
+    "usage",
+    "model_usage",
+    "parser",
+)
 
 
 def build_summary_rows(
-    summaries: "Sequence[RunSummary]", all_metrics: bool
+    summaries: "Sequence[RunSummary]",
+    all_metrics: bool,
+    efficiencies: "Sequence[Efficiency | None]" = (),
 ) -> list[dict[str, Any]]:
-    """Return one row for each summary and metric, as JSON shows it."""
+    """Return one row for each summary and metric, as JSON shows it.
+
+    Args:
+        summaries: the results.
+        all_metrics: whether there is a row for every metric, not only for the shown one.
+        efficiencies: what the answers of each summary took, in the same order; empty if that is not shown.
+    """
+    from agent.runs.forecast.efficiency import sum_by_model
+
+    efficiencies = efficiencies or [None] * len(summaries)
+    totals = sum_by_model(summaries, efficiencies)
     rows: list[dict[str, Any]] = []
-    for summary in summaries:
+    for summary, efficiency in zip(summaries, efficiencies, strict=True):
+        total = totals.get((summary.run.model, summary.run.deployment))
+        usage = {"usage": build_usage(efficiency), "model_usage": build_usage(total)}
         metrics = summary.metrics if all_metrics else (summary.shown,)
-        rows += [_build_row(summary, metric, all_metrics) for metric in metrics]
+        rows += [_build_row(summary, metric, all_metrics) | usage for metric in metrics]
     return rows
+
+
+def build_usage(efficiency: "Efficiency | None") -> dict[str, Any] | None:
+    """Return the tokens, seconds and cost of answers, in total and for one answer; None without stored answers."""
+    if efficiency is None:
+        return None
+    return {
+        "answers": efficiency.answers,
+        "prompt_tokens": efficiency.prompt_tokens,
+        "completion_tokens": efficiency.completion_tokens,
+        "tokens_per_answer": efficiency.tokens_per_answer,
+        "seconds_per_answer": efficiency.seconds_per_answer,
+        "cost": _build_cost(efficiency.cost),
+        "cost_per_answer": _build_cost(efficiency.cost_per_answer),
+    }
+
+
+def _build_cost(cost: "Cost | None") -> dict[str, Any] | None:
+    if cost is None:
+        return None
+    return {"currency": cost.currency, "by_tokens": cost.tokens, "by_gpu_hours": cost.gpu_hours}
 
 
 def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool) -> dict[str, Any]:
@@ -47,7 +94,7 @@ def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool
         "cut_off": summary.cut_off,
         "scoring": details.scoring,
         "parser": _build_parser(details),
-        "reading_version": details.reading_version,
+        "reading_version": None if details.origin else details.reading_version,
         "data": details.data.known,
         "data_problems": _list_data_problems(summary),
         "language_model": details.language_model,
@@ -179,6 +226,8 @@ def flatten_summary_row(row: Mapping[str, Any]) -> dict[str, Any]:
     flat["model_rank_range"] = format_rank(standing.get("rank"))
     flat["parts"] = len(row["runs"])
     flat["unscored_reasons"] = _format_pairs(row["unscored_reasons"])
+    for name in ("usage", "model_usage"):
+        flat |= _flatten_usage(name, row[name] or {})
     helm = row["helm"] or {}
     for key in ("mean", "low", "high", "n", "unscored"):
         flat[f"helm_{key}"] = helm.get(key)
@@ -199,6 +248,24 @@ def _flatten_figures(row: Mapping[str, Any]) -> dict[str, Any]:
     flat = {key: value for key, value in row.items() if key not in _NESTED_KEYS}
     flat |= _flatten_bounds(row["bounds"] or {})
     flat |= _flatten_jury(row["jury"] or {})
+    return flat
+
+
+def _flatten_usage(name: str, usage: Mapping[str, Any]) -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key in (
+        "answers",
+        "prompt_tokens",
+        "completion_tokens",
+        "tokens_per_answer",
+        "seconds_per_answer",
+    ):
+        flat[f"{name}_{key}"] = usage.get(key)
+    for part in ("cost", "cost_per_answer"):
+        cost = usage.get(part) or {}
+        for key in ("by_tokens", "by_gpu_hours"):
+            flat[f"{name}_{part}_{key}"] = cost.get(key)
+    flat[f"{name}_currency"] = (usage.get("cost") or {}).get("currency")
     return flat
 
 
