@@ -19,6 +19,7 @@ from pathlib import Path
 
 from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_query
 from agent.metrics.spec import MetricSpec, Options, ScoreFunction
+from agent.reading.queries import find_query
 from agent.vocabulary import Instance, Reason, Unscored
 
 NOW = "2105-12-31 23:59:00"  # the current time assumed by the questions
@@ -35,90 +36,19 @@ _RANGES = {
 }
 _LIMIT = re.compile(rf"\b({'|'.join(_RANGES)})_(lower|upper)\b", re.IGNORECASE)
 _YEAR_OR_DAY = re.compile(r"%([yj])")
-_FENCE = re.compile(r"```[ \t]*(?:sqlite|sql)?[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile(r"<\s*sql\s*>(.*?)(?:</?\s*sql\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_LABEL = re.compile(r"\A(?:sql(?: query)?|query|answer)\s*:\s*", re.IGNORECASE)
-_READS = re.compile(r"(?:select|with|values)\b", re.IGNORECASE)
-_WRITES = re.compile(
-    r"(?:insert|update|delete|replace|create|alter|drop|attach|detach|pragma|vacuum|reindex|analyze|explain|begin|"
-    r"commit|end|rollback|savepoint|release)(?=[\s;]|\Z)",
-    re.IGNORECASE,
-)
-_QUERY_ON_A_LINE = re.compile(
-    r"^[ \t]*(?:select|with)\b.*", re.DOTALL | re.IGNORECASE | re.MULTILINE
-)
-_ABSTAINS = re.compile(
-    r"null|none|unanswerable|not answerable|no answer|n/a|empty|empty string|no query|select null",
-    re.IGNORECASE,
-)
-# Refusals by a model that explains itself instead of writing null.
-_REFUSES = re.compile(
-    r"\b(?:unanswerable|not answerable|(?:cannot|can not|can't|could not|couldn't) be answered|"
-    r"(?:cannot|can not|can't|unable to) answer)\b",
-    re.IGNORECASE,
-)
-# "null (the tables do not hold it)", "The answer is null.", "null, as there is no such column" are not queries either.
-_SAYS_NULL = re.compile(
-    r"(?:(?:the\s|my\s)?(?:correct\s|final\s)?(?:answer|output|result|query)\s?(?:is|:|=)\s?)?[\"'`*]{0,3}null[\"'`*]{0,3}"
-    r"(?=\s*(?:\Z|\n|[.,;:(]|-\s|–|—|(?:because|since|as)\b))",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-# Up to the first semicolon outside strings, quoted names and comments.
-_STATEMENT = re.compile(
-    r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
-)
-# A second statement. "Select the rows that ...", "With this query ..." and "End of query." only describe the first.
-_SQL = re.compile(
-    r"^[ \t`]*(?:select\b(?!\s(?:the|all|those|only)\s\w+\s(?:of|that|where|which|from\s(?:the|all)))|values\s*\("
-    r"|with\s(?:recursive\s)?\w+\s*(?:\([^()]*\)\s*)?as\s*\(|(?:insert|replace)\s(?:or\s\w+\s)?into\b"
-    r"|update\s\S+\sset\b|delete\sfrom\b|create\s\w+\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b|attach\b|detach\b"
-    r"|pragma\b|vacuum\b|reindex\b|(?:begin|commit|rollback|end|analyze|explain|savepoint|release)\s*(?:\w+\s*)?(?:;|\Z))",
-    re.IGNORECASE | re.MULTILINE,
-)
+# A query that asks the tables for nothing: an abstention in the form of a query.
+_SELECTS_NULL = re.compile(r"\s*select\s+null\s*;?\s*", re.IGNORECASE)
 _CLOSE = 1e-6
 _MAX_UNEQUAL = 500  # rows without an exact match that are compared one by one
 
 
-def read_query(answer: str) -> str | None:
-    """Return the query in an answer, "" if the answer abstains, None if it does neither.
+def find_query_or_abstention(answer: str) -> str | None:
+    """Return the query in an answer, "" if the answer abstains, None if it is unread.
 
-    A query may be in a fence or in <sql> tags, preceded by text, and followed by text after its closing semicolon. A
-    second statement is returned too, which makes the query invalid. A text without a query abstains if it says so:
-    null, or that the question cannot be answered.
+    "SELECT NULL" abstains: it asks the tables for nothing.
     """
-    marked = _TAG.search(answer) or _FENCE.search(answer)
-    text = (marked[1] if marked else answer).strip()
-    text = _LABEL.sub("", text).strip()
-    begins_with_comment = text.startswith(("--", "/*"))
-    if _is_empty_query(text) or (marked and not text):
-        return ""
-    if begins_with_comment and not _COMMENT.sub("", text).strip(" \t\n;"):
-        return ""
-    if begins_with_comment or text.startswith("(") or _READS.match(text) or _WRITES.match(text):
-        return _drop_words_after(text)
-    query_below = _QUERY_ON_A_LINE.search(text)
-    if query_below:
-        return _drop_words_after(query_below[0].strip())
-    if _SAYS_NULL.match(text) or _REFUSES.search(text):
-        return ""
-    return None
-
-
-def _is_empty_query(text: str) -> bool:
-    word = text.strip(" \t\n'\"`.;()<>[]*")
-    return _ABSTAINS.fullmatch(word) is not None or text in ("''", '""', ";")
-
-
-def _drop_words_after(text: str) -> str:
-    """Return the first statement without the words after it, or the whole text if another statement follows."""
-    first = _STATEMENT.match(text)
-    if first is None:
-        return text
-    words = text[first.end() :]
-    if not words.strip() or _SQL.search(words):
-        return text
-    return first[0]
+    query = find_query(answer)
+    return "" if query and _SELECTS_NULL.fullmatch(query) else query
 
 
 def repair_query(sql: str) -> str:
@@ -191,7 +121,7 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
     published query that cannot be run is not a reference for another query. Nor is one with an empty result, because
     most wrong queries return an empty result too.
     """
-    query = read_query(answer)
+    query = find_query_or_abstention(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not _is_answerable(instance):
@@ -208,7 +138,7 @@ def execution_accuracy(answer: str, instance: Instance, options: Options) -> flo
 @_require_reference
 def query_validity(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 if the model's query runs, only reads and finishes in time. Without a query there is no score."""
-    query = read_query(answer)
+    query = find_query_or_abstention(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     if not query:
@@ -219,7 +149,7 @@ def query_validity(answer: str, instance: Instance, options: Options) -> float |
 @_require_reference
 def precision_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score each question for which the model wrote a query: 1 if the question is answerable."""
-    query = read_query(answer)
+    query = find_query_or_abstention(answer)
     if query is None:
         return Unscored(Reason.UNPARSED)
     return float(_is_answerable(instance)) if query else Unscored(Reason.NOT_APPLICABLE)
@@ -230,7 +160,7 @@ def recall_answerable(answer: str, instance: Instance, options: Options) -> floa
     """Score each answerable question: 1 if the model wrote a query."""
     if not _is_answerable(instance):
         return Unscored(Reason.NOT_APPLICABLE)
-    query = read_query(answer)
+    query = find_query_or_abstention(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 
@@ -264,7 +194,7 @@ def helm_answerable(answer: str, instance: Instance, options: Options) -> float:
 @_require_reference
 def predicted_answerable(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score 1 if the model wrote a query."""
-    query = read_query(answer)
+    query = find_query_or_abstention(answer)
     return Unscored(Reason.UNPARSED) if query is None else float(bool(query))
 
 

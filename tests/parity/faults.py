@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.metrics import MetricUse
 from agent.metrics.billing import upstream_codes
-from agent.metrics.ehr_sql import NOW, is_empty_result, read_query, repair_query
+from agent.metrics.ehr_sql import NOW, find_query_or_abstention, is_empty_result, repair_query
 from agent.metrics.exact import normalise
 from agent.metrics.icd10 import find_named_codes, normalise_code, read_listed_codes
 from agent.metrics.read_only_sql import run_query
@@ -148,7 +148,7 @@ def _billing(metric: str, instance: Instance, answer: str, upstream: float) -> s
 def _sql(
     metric: str, instance: Instance, answer: str, ours: float | Unscored, upstream: float
 ) -> str | None:
-    gold, query = instance.references[0].text, read_query(answer)
+    gold, query = instance.references[0].text, find_query_or_abstention(answer)
     if gold.strip().lower() == "null" or instance.extra["is_impossible"] == "true" or query == "":
         return "sql-unanswerable"
     if query is None:

@@ -10,7 +10,7 @@ from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.io.packaged import shipped
 from agent.metrics import score
-from agent.metrics.ehr_sql import NOW, is_same_result, read_query, repair_query
+from agent.metrics.ehr_sql import NOW, find_query_or_abstention, is_same_result, repair_query
 from agent.metrics.read_only_sql import run_query
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
@@ -90,9 +90,20 @@ def test_a_query_that_returns_a_million_rows_is_valid_and_wrong_and_not_kept(dat
 @pytest.mark.parametrize(
     "sql", ["select", "select nothing from nowhere", "select 1\0", "select '", "with", "values"]
 )
-def test_what_is_no_query_fails(sql, database, asked):
+def test_what_is_no_query_fails(sql, database):
     assert run_query(database, sql).ended == "failed"
+
+
+@pytest.mark.parametrize("sql", ["select nothing from nowhere", "select 1\0", "select nothing"])
+def test_a_query_that_fails_is_invalid(sql, asked):
     assert score(VALIDITY, sql, asked()) == 0.0
+
+
+@pytest.mark.parametrize(
+    "answer", ["select", "with", "select '", "select name from drug where", "select name from ("]
+)
+def test_a_query_that_is_cut_off_has_no_score(answer, asked):
+    assert score(VALIDITY, answer, asked()) == Unscored(Reason.UNPARSED)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +123,8 @@ def test_what_is_no_query_fails(sql, database, asked):
         ("NULL;", ""),
         ("`null`", ""),
         ('""', ""),
-        ("```sql\n```", ""),
+        ("```sql\n```", None),
+        ("SELECT NULL;", ""),
         ("Unanswerable.", ""),
         ("-- no table holds appointments", ""),
         ("-- counts them\nselect 1", "-- counts them\nselect 1"),
@@ -132,7 +144,7 @@ def test_what_is_no_query_fails(sql, database, asked):
     ],
 )
 def test_the_query_in_an_answer(answer, query):
-    assert read_query(answer) == query
+    assert find_query_or_abstention(answer) == query
 
 
 @pytest.mark.parametrize(
@@ -242,10 +254,16 @@ def test_words_after_the_query_do_not_make_it_wrong(after, asked):
 
 
 @pytest.mark.parametrize(
-    "after", ["select 1;", "drop table drug", "\nOr:\nselect name from drug;", "delete from drug"]
+    "after", ["select 1;", "drop table drug", "\nselect name from drug;", "delete from drug"]
 )
 def test_a_second_statement_is_not_taken_for_words(after, asked):
     assert score(EXECUTION, f"{GOLD}; {after}", asked()) == 0.0
+
+
+@pytest.mark.parametrize("between", ["Or:", "Alternatively:", "If doses do not matter:"])
+def test_two_queries_without_a_choice_have_no_score(between, asked):
+    answer = f"{GOLD};\n\n{between}\nselect name from drug;"
+    assert score(EXECUTION, answer, asked()) == Unscored(Reason.UNPARSED)
 
 
 def test_a_semicolon_within_a_text_or_a_comment_ends_no_query(asked):

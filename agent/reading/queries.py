@@ -1,0 +1,649 @@
+"""Read the SQL query of an answer, or that the answer abstains from writing one. Pure; nothing is run.
+
+A query can be the whole answer, or stand in a code fence, between backticks, in an element, in a JSON field, in a string
+of a program or in a sentence. If the answer holds several queries, the last one is its answer, unless the text offers
+them as alternatives, rejects one, or calls another one final. Without a query, an answer abstains if it says so: null,
+or that the question cannot be answered with the tables.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agent.reading.reading import Reading
+
+RULES = {
+    "whole answer": ("The answer is a query and nothing else.", "SELECT name FROM drug;"),
+    "JSON field": (
+        "A JSON field named sql, query, answer or the like holds the query, or null.",
+        '{"sql": "SELECT name FROM drug;"}',
+    ),
+    "code": (
+        "A code fence or backticks enclose the query.",
+        "The query:\n```sql\nSELECT name FROM drug;\n```",
+    ),
+    "query in text": (
+        "The query stands in the text.",
+        "The SQL query is: SELECT name FROM drug; It lists all drugs.",
+    ),
+    "abstention": (
+        "The answer says null, or that the question cannot be answered with the tables.",
+        "The question cannot be answered with the given tables.",
+    ),
+}
+"""The rules by name, each with its meaning and an example."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """A query that an answer holds from `start` to `end`, or an abstention, whose text is empty."""
+
+    text: str
+    start: int
+    end: int
+    rule: str
+
+
+_MAX_LENGTH = 200_000  # characters; a longer answer is an endless repetition
+_MAX_QUERIES = 50
+
+_FENCE = re.compile(
+    r"```[ \t]*(?:\w{1,20}(?=[ \t]*\n)|sqlite|sql)?[ \t]*\n?(.*?)(?:```|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_BACKTICKS = re.compile(r"(?<!`)`(?!`)([^`\n]{6,8000})`(?!`)")
+_EMPTY_ELEMENT = re.compile(r"\s*<\s*sql\s*>\s*(?:</?\s*sql\s*>)?\s*", re.IGNORECASE)
+_ELEMENT_MARK = re.compile(
+    r"</?\s?(?:sql|query|sql_query|answer|final_answer|code|pre|output|response|result|p|html|body|div|span|br|b|strong|h\d|li|ul)\b[^<>\n]{0,100}>",
+    re.IGNORECASE,
+)
+_PROMPT_MARK = re.compile(
+    r"\s*(?:sqlite>|mysql>|sql>|sql\s*:|sqlite\s*:|sql\s*\n|(?:sql\s)?query\s*:|answer\s*:|\$\s)\s*",
+    re.IGNORECASE,
+)
+_LINE_COMMENTS = re.compile(r"(?:[ \t]*--[^\n]*\n\s*|[ \t]*/\*(?:[^*]|\*(?!/)){0,5000}\*/\s*)+\Z")
+_COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+
+_NAME = r"[\w\"\[\]`]{1,100}"
+_READS = (
+    rf"(?<![\w.-])(?:select(?=[\s(*'\"\[`])|with\s{{1,9}}(?:recursive\s{{1,9}})?{_NAME}\s{{0,9}}(?:\([^()]{{0,500}}\)\s{{0,9}})?as\s{{0,9}}(?:(?:not\s{{1,9}})?materialized\s{{0,9}})?\("
+    r"|values\s{0,9}\()"
+)
+_WRITES = (
+    r"(?:(?:insert|replace)\s(?:or\s\w{1,20}\s)?into\b|update\s\S{1,100}\sset\b|delete\sfrom\b|create\s\w{1,20}\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b"
+    r"|(?:attach|detach|pragma|vacuum)\b(?=\s[^\s]|\s*(?:;|\Z))|(?:begin|commit|rollback|end|analyze|explain|savepoint|release|reindex)\s*(?:\w{1,40}\s*)?(?:;|\Z)"
+    r"|explain\s(?:query\splan\s)?select\b)"
+)
+# In a sentence, only reading statements are looked for: "Update the table set out above".
+_START = re.compile(
+    rf"{_READS}|(?:^|(?<=['\"`]))[ \t]{{0,20}}{_WRITES}", re.IGNORECASE | re.MULTILINE
+)
+_NEXT_STATEMENT = re.compile(rf"{_READS}|{_WRITES}", re.IGNORECASE)
+_PIECE = re.compile(
+    r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/|[();'\"]|\n[ \t]*\n\s*|\n"
+    # No query has these words outside of its texts.
+    r"|\s(?:which|that|because|since|whereas|please|returns)(?=\s)",
+    re.DOTALL,
+)
+_CONTINUES = re.compile(
+    r"\s*(?:from|where|group|order|limit|union|intersect|except|and|or|join|left|inner|outer|cross|natural|having|on|select|offset|window|case|when|end|\)|\(|,|--|/\*)",
+    re.IGNORECASE,
+)
+# A line that begins like a sentence: "This query counts ...", "Note that ...".
+_PROSE_LINE = re.compile(
+    r"[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
+    r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])",
+)
+_NOT_A_QUERY = re.compile(
+    r"select\s{1,9}(?:distinct\s{1,9})?(?:with|statements?|quer(?:y|ies)|clauses?|the|only|those|these|which|that|from|and|or|for|to|your|each|every|any|one|keyword|is|in|it|as|list|an?\s(?!from\b|,))\b"
+    r"|select\s{1,9}all\s(?!\w{1,40}\s{1,9}from\b)",
+    re.IGNORECASE,
+)
+_KEYWORD = r"(?:as|distinct|case|when|then|else|end|over|partition|by|order|and|or|not|null|is|in|like|between|asc|desc|from|select|where|cast|collate|nocase|exists|rows|unbounded|preceding|current|row|filter|glob)"
+_PROSE_RUN = re.compile(
+    rf"\b(?!{_KEYWORD}\b)[a-z]\w*\s+(?!{_KEYWORD}\b)[a-z]\w*\s+(?!{_KEYWORD}\b)[a-z]\w*",
+    re.IGNORECASE,
+)
+_FROM_PROSE = re.compile(
+    r"\bfrom\s{1,9}(?:the|each|all|this|that|those|these|your|which|an?|every|any|both)\s",
+    re.IGNORECASE,
+)
+_FROM = re.compile(r"\bfrom\b", re.IGNORECASE)
+_CONSTANT = re.compile(
+    r"select\s{1,9}(?:distinct\s{1,9})?(?:[-\d'\"(*]|null\b|true\b|false\b|\w{1,40}\s{0,3}\()",
+    re.IGNORECASE,
+)
+_ONE_NAME = re.compile(r"select\s{1,9}\w{1,40}", re.IGNORECASE)
+_NESTED = re.compile(r"\([^()]{0,2000}\)|'[^']{0,2000}'|\"[^\"]{0,2000}\"")
+_CUT_OFF = re.compile(
+    r"(?:[,=<>+*/(|-]|\b(?:select|from|where|and|or|on|by|join|in|as|with|having|group|order|limit|between|like|not|is|union|distinct|left|inner|case|when|then|else|over|values|set|into))\s*\Z",
+    re.IGNORECASE,
+)
+_QUOTE_END = re.compile(r"'(?=\s*(?:\Z|[,)};\n]|\.\s))")
+_STATEMENT = re.compile(
+    r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
+)
+
+# An answer of one line with a single statement, as most are.
+_WHOLE = re.compile(r"\s*select\s[^;`\n\"]+;\s*", re.IGNORECASE)
+_SENTENCE_WORD = re.compile(
+    r"\s(?:which|that|because|since|whereas|please|returns)\s|:\s|--", re.IGNORECASE
+)
+
+# --- Fields
+
+_FIELD = re.compile(
+    r"[\"'](?P<key>(?:final[ _]?|generated[ _]?|corrected[ _]?)?(?:sql|sqlite|query|answer|statement|output|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code|string))?)[\"']\s{0,20}:\s{0,20}\[?\s{0,20}"
+    r"(?P<value>\"\"\"|'''|\"|'|`{1,3}|null\b|none\b|false\b|n/a\b)",
+    re.IGNORECASE,
+)
+_ANSWERABLE = re.compile(
+    r"[\"']?\b(?:(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)|can[ _]be[ _]answered)[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?P<value>true|false|yes|no)\b",
+    re.IGNORECASE,
+)
+_DECODER = json.JSONDecoder(strict=False)
+_TO_CLOSING = {
+    '"': re.compile(r"\"(?=\s*(?:[,}\]]|\Z|```))"),
+    "'": re.compile(r"'(?=\s*(?:[,}\]]\s*(?:[\"'}\]]|\Z|```)|\Z|```))"),
+}
+
+# --- Decision
+
+_REJECTED = re.compile(
+    r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected|discarded)\b(?:\s\w{1,20}){0,3}:?\s*\Z"
+    r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z",
+    re.IGNORECASE,
+)
+_FAULTED = re.compile(
+    r"\A[\s.,`;)*]*(?:\w{1,20}[,:]?\s){0,3}?(?:this|that|it|the\s(?:query|above|first|attempt)(?:\s\w{1,12})?)\s?(?:is\snot|isn't|is|was|would|will|won't|does\snot|doesn't|ignores|fails|misses|lacks|forgets|returns|counts)?\s?(?:be\s|quite\s|exactly\s|the\s)?"
+    r"(?:right|wrong|incorrect|correct\syet|work\b|fail|ignores|misses|enough|too\s|not\s|missing|answer\b|filter\b|consider\b|account\b|handle\b|what\b)",
+    re.IGNORECASE,
+)
+_FINAL = re.compile(
+    r"\b(?:final(?:ly)?|corrected|correct|revised|improved|updated|complete|full|recommend\w{0,3}|better|best|fixed|answer|putting|combin\w{1,4}|altogether|therefore|thus|so\sthe|prefer(?:red)?|choose|settle|go\swith|use\sthis)\b",
+    re.IGNORECASE,
+)
+_ALTERNATIVE = re.compile(
+    r"\b(?:alternative(?:ly|s)?|either|another\s(?:way|option|version|approach|query|possibility)|other\s(?:option|version|way|approach)|second\s(?:option|version|way|approach|reading|interpretation)|option\s(?:2|b|two)|if\syou\s(?:want|prefer|mean|need|instead)"
+    r"|you\s(?:could|can|may|might)\salso|or(?:,)?\s(?:if|with|using|as|equivalently|simply|this|maybe|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\bif\b[^.\n]{2,80}[,:]\s*(?:use|try|run|you|then|it|the|\Z)|(?:^|\n)\s*or\b\W{0,4}\s*\Z",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s|ing)\son\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"^\W{0,4}question\s?\d{0,3}\W{0,3}:", re.IGNORECASE | re.MULTILINE)
+_LEADING_NULL = re.compile(r"\W{0,6}(?:null|n/a|unanswerable)\b(?!\W{1,3}or\b)", re.IGNORECASE)
+_IMAGINED = re.compile(
+    r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
+)
+_FENCE_MARK = re.compile(r"```\w*")
+_RETRACTION = re.compile(
+    r"\b(?:(?:do\snot|don't)\suse\s(?:it|this|that)|(?:please\s)?(?:ignore|disregard)\s(?:it|this|that|the\s(?:above|query)|my)|scratch\sthat|(?:this|that|it)\s(?:is\snot|isn't|is|was)\s(?:right|correct(?=\W*\Z)|wrong|incorrect)(?<!is right)(?<!is correct)"
+    r"|take\s(?:it|that|this)\sback|on\ssecond\sthought|need\sto\sthink|have\sto\sthink)\b",
+    re.IGNORECASE,
+)
+
+_NULL = r"[\"'`*_\[({<]{0,4}\b(?:null|none|n/a|unanswerable)\b[\"'`*_\])}>]{0,4}"
+_ABSTAINS = re.compile(
+    r"null|none|nil|nan|n/?a|unanswerable|not answerable|no answer|cannot answer|can't answer|empty(?: string)?|no (?:sql|query)(?: possible)?|not possible|impossible|abstain|out of scope|no valid (?:sql )?query|unknown|undefined",
+    re.IGNORECASE,
+)
+_STATES_NULL = re.compile(
+    rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b))"
+    rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here|would\sbe|must\sbe|should\sbe|will\sbe|to)\s?){{0,2}}(?:just\s|simply\s|the\ssingle\sword\s)?[:=]?\s{{0,3}}{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|when|and|hypothes\w*|is\snot)\b)"
+    rf"|\b(?:so|therefore|thus|hence|returning|outputting|answering|writing|with)\b,?\s(?:it\sis\s|it's\s|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|hypothes\w*|\w+s\b))"
+    rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
+    rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
+    re.IGNORECASE,
+)
+_UNANSWERABLE = re.compile(
+    r"\b(?:unanswerable|not\s(?:be\s)?answerable|(?:cannot|can\snot|can't|could\snot|couldn't)\sbe\s(?:\w{1,12}\s)?(?:answered|derived|determined|expressed|computed|calculated|retrieved|obtained|resolved|queried|generated|written|inferred|found)"
+    r"|(?:cannot|can\snot|can't|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto|isn't\spossible\sto)\s(?:\w{1,12}\s)?answer|out[\s_-]?of[\s_-]?scope|abstain\w{0,3}|no\sanswer\s(?:is\s)?(?:possible|exists|available)"
+    r"|(?:not\spossible|impossible|isn't\spossible)\s(?:with|from|on|in|using|given)\s|no\s(?:valid\s)?(?:sql\s)?(?:query|statement|sql)\s(?:is\spossible|possible|can|could|exists|would|will|is\savailable)"
+    r"|not\sanswerable|nothing\sto\squery|beyond\sthe\s(?:scope|schema)|not\ssupported\sby\s(?:the|this)\s(?:schema|database|data|tables)"
+    r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
+    r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
+    re.IGNORECASE,
+)
+_NO_QUERY = re.compile(
+    r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto|isn't\spossible\sto|no\sway\sto|couldn't|could\snot)\s(?:\w{1,12}\s){0,2}?"
+    r"(?:write|generate|create|produce|construct|formulate|build|derive|provide|give|compute|determine|retrieve|find|identify|query|obtain|calculate|extract|get|tell|look|express|say|list|compose)\b",
+    re.IGNORECASE,
+)
+_LACKS = re.compile(
+    r"\b(?:no|none|not|nothing|neither|lacks?|lacking|missing|without|nowhere|absent|doesn't|don't|isn't|aren't|does\snot|do\snot)\b[^.!?\n]{0,120}\b(?:tables?|columns?|schema|database|fields?|dataset|stored|recorded|contain\w{0,3}|information|data|attributes?|available|present|included|captured|tracked)\b"
+    r"|\b(?:tables?|columns?|schema|database|fields?|dataset|information|data)\b[^.!?\n]{0,120}\b(?:no|none|not|nothing|lacks?|lacking|missing|doesn't|don't|isn't|aren't|absent)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"\b(?:please|could\syou|can\syou|would\syou|kindly)\s(?:\w{1,12}\s)?(?:share|provide|clarify|give|send|specify|paste|tell|confirm|rephrase)\b|\bi(?:'d|\swould)?\sneed\s(?:to\s(?:know|see)|the|more|your)\b|\?\s*\Z",
+    re.IGNORECASE,
+)
+_PRIVATE = re.compile(
+    r"\b(?:privacy|private|confidential\w{0,3}|comfortable|hipaa|ethic\w{0,4}|sensitive|protected\shealth|policy|policies|as\san\sai|individual\spatients|permission|authori[sz]\w{1,5}|access\sto\s(?:the|a|your|any)\s(?:\w{1,12}\s)?database)\b",
+    re.IGNORECASE,
+)
+
+
+def find_query(answer: str) -> str | None:
+    """Return the query in an answer, "" if the answer abstains, None if it is unread."""
+    query = _find(answer)
+    return None if query is None else query.text
+
+
+def read_query(answer: str) -> Reading | None:
+    """Return the query of `find_query` and where the answer states it; the value is "" if the answer abstains."""
+    query = _find(answer)
+    return None if query is None else Reading(query.text, query.start, query.end, query.rule)
+
+
+def _find(answer: str) -> _Query | None:
+    if len(answer) > _MAX_LENGTH:
+        answer = answer[:_MAX_LENGTH]
+    if _WHOLE.fullmatch(answer) and not _SENTENCE_WORD.search(answer) and _is_query(answer):
+        start = len(answer) - len(answer.lstrip())
+        query = answer.strip()
+        return _Query(query, start, start + len(query), "whole answer")
+    fields = _find_in_fields(answer)
+    if fields is not None:
+        return fields if fields.rule else None
+    queries = _list_queries(answer)
+    if not queries:
+        return _find_abstention(answer)
+    return _choose(answer, _drop_queries_of_other_questions(answer, queries))
+
+
+# --- Fields -----------------------------------------------------------------------------------------------------------
+
+_UNREAD = _Query("", 0, 0, "")
+
+
+def _find_in_fields(answer: str) -> _Query | None:
+    """Return the query of a JSON object, _UNREAD if its fields contradict each other, None if there is none."""
+    if ":" not in answer:
+        return None
+    found: list[tuple[str, _Query]] = []
+    position = 0
+    while len(found) < _MAX_QUERIES and (match := _FIELD.search(answer, position)):
+        value, end = _read_value(answer, match)
+        position = max(end, match.end())
+        if value is None:
+            return _UNREAD
+        text = _strip_marks(value)
+        if _is_nothing(text):
+            found.append((match["key"].lower(), _Query("", match.start(), end, "JSON field")))
+        elif _is_query(text):
+            found.append(
+                (
+                    match["key"].lower(),
+                    _Query(_drop_words_after(text), match.start("value"), end, "JSON field"),
+                )
+            )
+    answerable = _read_answerable(answer)
+    if answerable is not None and '"' in answer[: answerable.start() + 1]:
+        says_no = (answerable["value"].lower() in ("false", "no")) != bool(
+            answerable["not"] or answerable["not2"]
+        )
+        if says_no and any(query.text for _, query in found):
+            return _UNREAD
+        if says_no:
+            return _Query("", answerable.start(), answerable.end(), "JSON field")
+    if not found:
+        return None
+    final = [query for key, query in found if key.startswith(("final", "corrected"))]
+    chosen = final or [query for _, query in found if query.text] or [query for _, query in found]
+    return chosen[-1] if len({_fold(query.text) for query in chosen}) == 1 else _UNREAD
+
+
+def _read_answerable(answer: str) -> re.Match[str] | None:
+    return _ANSWERABLE.search(answer)
+
+
+def _read_value(answer: str, match: re.Match[str]) -> tuple[str | None, int]:
+    """Return the text of a field's value and its end; None as the text if the value is cut off."""
+    quote, start = match["value"], match.start("value")
+    if quote[0] not in "\"'`":
+        return "", match.end("value")
+    begin = match.end("value")
+    if len(quote) == 3:
+        end = answer.find(quote, begin)
+        return (
+            (answer[begin:end], end + 3) if end >= 0 else (_complete(answer[begin:]), len(answer))
+        )
+    if quote == '"':
+        try:
+            value, end = _DECODER.raw_decode(answer, start)
+        except (json.JSONDecodeError, RecursionError):
+            pass
+        else:
+            if not re.match(r"\s*[\w(]", answer[end : end + 20]):
+                return str(value), end
+    if quote == "`":
+        end = answer.find("`", begin)
+        return (
+            (answer[begin:end], end + 1) if end >= 0 else (_complete(answer[begin:]), len(answer))
+        )
+    closing = _TO_CLOSING[quote].search(answer, begin)
+    if closing is None:
+        return _complete(answer[begin:].replace("\\n", "\n").replace('\\"', '"')), len(answer)
+    value = answer[begin : closing.start()]
+    return value.replace("\\n", "\n").replace(f"\\{quote}", quote), closing.end()
+
+
+def _complete(text: str) -> str | None:
+    """Return a text that has no closing mark up to its semicolon, or None if it is cut off before."""
+    statement = _STATEMENT.match(text)
+    return statement[0] if statement else None
+
+
+# --- Queries in the text ----------------------------------------------------------------------------------------------
+
+
+def _list_queries(answer: str) -> list[_Query]:
+    """Return the queries of an answer, in order of appearance; those in code, if there are any."""
+    masked = answer
+    in_code: list[_Query] = []
+    for pattern in (_FENCE, _BACKTICKS):
+        if "`" not in masked:
+            break
+        for match in pattern.finditer(masked):
+            in_code += _list_in_code(answer, *match.span(1), is_closed=match.end() > match.end(1))
+        masked = pattern.sub(lambda match: " " * len(match[0]), masked)
+        if in_code:
+            return in_code
+    has_elements = "<" in masked and _ELEMENT_MARK.search(masked) is not None
+    if has_elements:
+        masked = _ELEMENT_MARK.sub(lambda match: "\n\n" + " " * (len(match[0]) - 2), masked)
+    queries = list(_iter_statements(masked, 0, len(masked), "query in text", is_closed=False))
+    if has_elements:
+        queries = [
+            _Query(html.unescape(query.text), query.start, query.end, query.rule)
+            for query in queries
+        ]
+    whole = answer.strip()
+    if (
+        len(queries) == 1
+        and whole.startswith(queries[0].text[:50])
+        and len(whole) - len(queries[0].text) < 3
+    ):
+        return [_Query(queries[0].text, queries[0].start, queries[0].end, "whole answer")]
+    return queries
+
+
+def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list[_Query]:
+    """Return the query that a piece of code is, or the queries in the strings of a program."""
+    while mark := _PROMPT_MARK.match(answer, start, end):
+        start = mark.end()
+    text = answer[start:end]
+    stripped = text.strip()
+    if not stripped:
+        return []
+    begin = start + text.index(stripped)
+    if stripped.startswith(("--", "/*", "(")) or _START.match(stripped):
+        if not _COMMENT.sub("", stripped).strip(" \t\n;"):
+            return [_Query("", begin, begin + len(stripped), "abstention")]
+        if _is_query(stripped) and (is_closed or not _is_cut_off(stripped)):
+            query = _drop_words_after(stripped)
+            return [_Query(query, begin, begin + len(query), "code")]
+        return []
+    return list(_iter_statements(answer, start, end, "code", is_closed=is_closed))
+
+
+def _iter_statements(
+    text: str, start: int, end: int, rule: str, *, is_closed: bool
+) -> Iterator[_Query]:
+    """Yield the queries in a part of a text; statements that follow each other directly are one query."""
+    position = start
+    for _ in range(_MAX_QUERIES):
+        match = _find_start(text, position, end)
+        if match is None:
+            return
+        begin = match.start() + len(match[0]) - len(match[0].lstrip())
+        stop = _find_statement_end(text, begin, end)
+        # A second statement makes a query invalid, and is kept for that reason.
+        while following := _match_start(text, stop, end):
+            stop = _find_statement_end(text, following, end)
+        query = text[begin:stop].rstrip()
+        position = max(stop, match.end())
+        if not _is_query(query):
+            position = match.end()
+            continue
+        comments = _LINE_COMMENTS.search(text, max(start, begin - 2000), begin)
+        if comments and text[: comments.start()].rstrip(" \t").endswith(("\n", "")):
+            begin = comments.start() + len(comments[0]) - len(comments[0].lstrip())
+            query = text[begin:stop].rstrip()
+        if not query.endswith(";"):
+            query = query.rstrip(' .`*_|"')
+        is_at_end = not text[stop:end].strip() and not is_closed
+        if is_at_end and _is_cut_off(query):
+            continue
+        yield _Query(query, begin, begin + len(query), rule)
+
+
+def _find_start(text: str, position: int, end: int) -> re.Match[str] | None:
+    """Return the next beginning of a query that is no word of a sentence."""
+    while match := _START.search(text, position, end):
+        if not _NOT_A_QUERY.match(text, match.start() + len(match[0]) - len(match[0].lstrip())):
+            return match
+        position = match.end()
+    return None
+
+
+def _match_start(text: str, position: int, end: int) -> int | None:
+    """Return where a statement begins directly at a position, after white space."""
+    if position == 0 or text[position - 1] != ";":
+        return None
+    begin = position
+    while begin < end and text[begin].isspace():
+        begin += 1
+    if "\n\n" in text[position:begin]:
+        return None
+    match = _NEXT_STATEMENT.match(text, begin, end)
+    return begin if match and not _NOT_A_QUERY.match(text, begin) else None
+
+
+def _find_statement_end(text: str, start: int, end: int) -> int:
+    """Return the position after the statement that begins at `start`."""
+    opening = text[max(0, start - 3) : start]
+    for mark in ('"""', "'''"):
+        if opening == mark:
+            closing = text.find(mark, start, end)
+            return closing if closing >= 0 else end
+    if opening.endswith('"'):
+        closing = text.find('"', start, end)
+        end = closing if closing >= 0 else end
+    elif opening.endswith("'"):
+        quote = _QUOTE_END.search(text, start, end)
+        end = quote.start() if quote else end
+    depth = 0
+    position = start
+    while piece := _PIECE.search(text, position, end):
+        mark = piece[0]
+        position = piece.end()
+        if mark == ";":
+            if depth <= 0:
+                return piece.end()
+        elif mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth -= 1
+            if depth < 0:
+                return piece.start()
+        elif mark[0] == "\n":
+            is_blank = mark.count("\n") > 1
+            is_open = depth > 0 or text[piece.start() - 1] in ",(="
+            if is_blank and not is_open and not _CONTINUES.match(text, piece.end(), end):
+                return piece.start()
+            if _PROSE_LINE.match(text, piece.end(), end) and depth <= 0:
+                return piece.start()
+        elif mark in "'\"":
+            return end
+        elif mark[0].isspace() and depth <= 0:
+            return piece.start()
+    return end
+
+
+def _is_query(text: str) -> bool:
+    """Return whether a text that begins with a keyword of SQL is a query, and no sentence: "select the rows that"."""
+    bare = _COMMENT.sub(" ", text[:6000]).strip(" \t\n(;")
+    match = _START.match(bare)
+    if match is None:
+        return False
+    if bare[:6].lower() != "select":
+        return True
+    if _NOT_A_QUERY.match(bare):
+        return False
+    from_ = _FROM.search(bare)
+    if from_ is None:
+        return _CONSTANT.match(bare) is not None or _ONE_NAME.fullmatch(bare) is not None
+    head = bare[6 : from_.start()]
+    for _ in range(3):
+        head = _NESTED.sub("x", head)
+    return not _PROSE_RUN.search(head) and not _FROM_PROSE.match(bare, from_.start())
+
+
+def _is_cut_off(query: str) -> bool:
+    """Return whether a query ends before it is complete, as at a limit of tokens."""
+    if query.endswith(";"):
+        return False
+    depth = 0
+    for piece in _PIECE.finditer(query):
+        if piece[0] in ("'", '"'):
+            return True
+        depth += (piece[0] == "(") - (piece[0] == ")")
+    return depth > 0 or _CUT_OFF.search(query) is not None
+
+
+def _drop_words_after(text: str) -> str:
+    """Return the first statement without the words after it, or the whole text if another statement follows."""
+    first = _STATEMENT.match(text)
+    if first is None:
+        return (
+            text[: _find_statement_end(text, 0, len(text))].rstrip() if _START.match(text) else text
+        )
+    words = text[first.end() :]
+    if not words.strip() or any(
+        _is_query(words[match.start() :].strip()) for match in _START.finditer(words[:5000])
+    ):
+        return text
+    return first[0]
+
+
+def _strip_marks(text: str) -> str:
+    text = text.strip()
+    fence = _FENCE.fullmatch(text)
+    text = fence[1].strip() if fence else text
+    mark = _PROMPT_MARK.match(text)
+    return text[mark.end() :].strip() if mark else text
+
+
+# --- The decision -----------------------------------------------------------------------------------------------------
+
+
+def _choose(answer: str, queries: list[_Query]) -> _Query | None:
+    """Return the query that an answer means, or None if it offers several or takes it back."""
+    kept: list[tuple[_Query, str]] = []
+    for number, query in enumerate(queries):
+        before = answer[queries[number - 1].end if number else 0 : query.start][-300:]
+        next_start = queries[number + 1].start if number + 1 < len(queries) else len(answer)
+        after = _FENCE_MARK.sub("", answer[query.end : next_start][:300])
+        before = _FENCE_MARK.sub("", before)
+        if not _REJECTED.search(_get_last_paragraph(before)) and not _FAULTED.match(after):
+            kept.append((query, before))
+    opening, rest = answer[: queries[0].start], answer[queries[-1].end :]
+    if _states_null_at_end(rest) or not kept:
+        return _find_abstention(rest, offset=queries[-1].end)
+    if _LEADING_NULL.match(opening):
+        abstention = _find_abstention(opening)
+        return abstention if _IMAGINED.search(opening) else None
+    if _RETRACTION.search(rest[:1000]):
+        return None
+    if len({_fold(query.text) for query, _ in kept}) == 1:
+        return kept[0][0]
+    last = kept[-1][0]
+    if _ASKS.search(rest[:600]) or _ASKS.search(opening[-600:]):
+        return None
+    named_final = [query for query, before in kept if _FINAL.search(_get_last_paragraph(before))]
+    if named_final and (named_final[-1] is last or len(named_final) == 1):
+        return named_final[-1]
+    return None if any(_ALTERNATIVE.search(before) for _, before in kept) else last
+
+
+def _drop_queries_of_other_questions(answer: str, queries: list[_Query]) -> list[_Query]:
+    """Return the queries before the text goes on with another question, as models without a stop do."""
+    for question in _QUESTION.finditer(answer, queries[0].end):
+        return [query for query in queries if query.start < question.start()]
+    return queries
+
+
+def _get_last_paragraph(text: str) -> str:
+    return text.rstrip(' \n`*:"').split("\n\n")[-1]
+
+
+def _states_null_at_end(text: str) -> bool:
+    lines = [line for line in text.splitlines() if line.strip(" `*")]
+    return bool(lines) and _is_nothing(
+        re.sub(
+            r"\A\W{0,4}(?:final\s)?(?:answer|output|result)\s?(?:is|:)?\s?",
+            "",
+            lines[-1],
+            flags=re.IGNORECASE,
+        )
+    )
+
+
+def _fold(query: str) -> str:
+    return " ".join(query.lower().rstrip("; \n").split())
+
+
+# --- Abstentions ------------------------------------------------------------------------------------------------------
+
+
+def _find_abstention(answer: str, offset: int = 0) -> _Query | None:
+    """Return the abstention of an answer without a query, or None if it does not abstain."""
+    is_comment = answer.lstrip().startswith(("--", "/*")) and not _COMMENT.sub("", answer).strip(
+        " \t\n;"
+    )
+    if is_comment or _EMPTY_ELEMENT.fullmatch(answer) or _is_nothing(answer):
+        return _Query("", offset, offset + len(answer), "abstention")
+    text = answer.replace("`", " ") if "```" in answer else answer
+    stated = list(_STATES_NULL.finditer(text))
+    for match in reversed(stated):
+        clause = re.split(r"[.,;!?\n]", text[: match.start()])[-1]
+        if not re.search(
+            r"\b(?:not|isn't|never|if|whether|unless)\b",
+            clause + match[0][: -len("null")],
+            re.IGNORECASE,
+        ):
+            return _Query("", offset + match.start(), offset + match.end(), "abstention")
+    if _REQUEST.search(text) or _PRIVATE.search(text):
+        return None
+    stated_reason = _UNANSWERABLE.search(text)
+    if stated_reason is None:
+        refusal = _NO_QUERY.search(text)
+        stated_reason = refusal if refusal and _LACKS.search(text) else None
+    if stated_reason is None:
+        return None
+    return _Query("", offset + stated_reason.start(), offset + stated_reason.end(), "abstention")
+
+
+def _is_nothing(text: str) -> bool:
+    """Return whether a text is only a word for "no query": null, None, N/A, an empty string."""
+    if len(text) > 200:
+        return False
+    if text.strip() in ("''", '""', ";") or not text.strip():
+        return True
+    if text.lstrip().startswith("```") and not re.sub(r"```\w*", "", text).strip():
+        return False
+    text = re.sub(r"\\boxed|\\text|</?\w+>|```\w*", " ", text)
+    text = re.sub(
+        r"\A\W*(?:final\s)?(?:answer|output|result|sql|query|sql\squery)\s?(?:is|:)\s?",
+        "",
+        text,
+        flags=re.IGNORECASE,
+    )
+    word = text.strip(" \t\n'\"`.;:!()<>[]{}*_$\\")
+    return _ABSTAINS.fullmatch(word) is not None
