@@ -21,14 +21,17 @@ from agent.metrics import (
     word_f1,
 )
 from agent.metrics.means import Means
+from agent.metrics.readers import WHOLE_TEXT, read_whole_text
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
 from agent.reading.choice import extract_option
 from agent.reading.parsers import extract
+from agent.reading.reading import Reading
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
 
 __all__ = [
     "JUDGED",
     "METRICS",
+    "WHOLE_TEXT",
     "AnswerParser",
     "Judge",
     "Labelled",
@@ -42,6 +45,7 @@ __all__ = [
     "compute_figure",
     "extract",
     "parse_answer",
+    "read_answer",
     "read_labels",
     "score",
     "select_measurable",
@@ -131,6 +135,23 @@ def score(
     if not answer.strip():
         return Unscored(Reason.EMPTY)
     return spec.fn(answer, instance, use.options)
+
+
+def read_answer(metric: MetricUse | str, answer: str, instance: Instance) -> Reading | Unscored:
+    """Return what a metric reads from an answer by our rules: the value, its place in the answer, and the rule.
+
+    Args:
+        metric: as for `score`.
+        answer: the response's text without reasoning.
+        instance: the question and its references.
+
+    Raises:
+        BenchmarkError: the metric is unknown.
+    """
+    use, spec = _find_spec(metric)
+    if not answer.strip():
+        return Unscored(Reason.EMPTY)
+    return (spec.read or read_whole_text)(answer, instance, use.options)
 
 
 def read_labels(

@@ -9,12 +9,20 @@ they have three or four characters. In prose, it counts T4, L5 and B12 as codes.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
-from agent.metrics.icd10 import find_named_codes, read_listed_codes
+from agent.metrics.icd10 import CATEGORIES, find_named_codes, read_listed_codes
 from agent.metrics.spec import MetricSpec, Options
+from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
+
+NAMED_CODES = "named codes"
+NAMED_CODES_RULE = (
+    "ICD-10 codes are read where they have their point, or where a code is expected.",
+    "E11.9 (DM); I10 (HTN)",
+)
+"""The meaning of the rule for codes, and an example."""
 
 _UPSTREAM = re.compile(r"\b[A-Z]\d{1,3}(?:\.\d{1,4})?\.?\b")
 
@@ -42,6 +50,29 @@ def _score(figure: Figure, answer: str, instance: Instance, options: Options) ->
         return Unscored(Reason.NO_REFERENCE)
     named = find_named_codes(answer)
     return figure(len(gold & named), len(gold), len(named))
+
+
+def read_codes(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
+    """Return the codes that the answer names, in the standard form; "none" if it names none.
+
+    The span reaches from the first code to the last; without codes, it is the whole answer.
+    """
+    codes = sorted(find_named_codes(answer))
+    places = [place for code in codes for place in _locate_code(answer, code)]
+    start = min((start for start, _ in places), default=0)
+    end = max((end for _, end in places), default=len(answer))
+    return Reading(", ".join(map(_write_code, codes)) or "none", start, end, NAMED_CODES)
+
+
+def _write_code(code: str) -> str:
+    """Return a code in the usual notation: a diagnosis has a point after three characters."""
+    is_diagnosis = code[:3] in CATEGORIES and len(code) > 3
+    return f"{code[:3]}.{code[3:]}" if is_diagnosis else code
+
+
+def _locate_code(answer: str, code: str) -> Iterator[tuple[int, int]]:
+    pattern = rf"(?<![\w.]){re.escape(code[:3])}\.?{re.escape(code[3:])}(?!\w)"
+    return (match.span() for match in re.finditer(pattern, answer, re.IGNORECASE))
 
 
 def _score_as_helm(
@@ -76,6 +107,7 @@ def _make_spec(name: str, display_name: str, doc: str, figure: Figure) -> Metric
         doc,
         partial(_score, figure),
         partial(_score_as_helm, figure),
+        read=read_codes,
     )
 
 

@@ -13,6 +13,7 @@ multiple choice, the classes are the option letters.
 from collections.abc import Sequence
 
 from agent.metrics.exact import normalise
+from agent.metrics.readers import read_choice_or_text
 from agent.metrics.spec import Labelled, MetricSpec, Options
 from agent.reading.choice import extract_option
 from agent.reading.words import plain_words
@@ -182,6 +183,7 @@ SPECS = (
         labels=read_labels,
         whole_run=macro_f1,
         helm_whole_run=_compute_helm_macro_f1,
+        read=read_choice_or_text,
     ),
     MetricSpec(
         "classification_micro_f1",
@@ -195,5 +197,6 @@ SPECS = (
         labels=read_labels,
         whole_run=micro_f1,
         helm_whole_run=_compute_helm_micro_f1,
+        read=read_choice_or_text,
     ),
 )

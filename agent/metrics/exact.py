@@ -8,6 +8,7 @@ import re
 import string
 from collections.abc import Callable, Iterator
 
+from agent.metrics.readers import read_choice_or_text
 from agent.metrics.spec import MetricSpec, Options
 from agent.reading.choice import extract_option
 from agent.reading.words import plain_words, words_without_articles
@@ -114,7 +115,7 @@ def _make_spec(
     def helm_fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
         return _helm_score(helm_compare, answer, instance)
 
-    return MetricSpec(name, display_name, 0, 1, True, doc, fn, helm_fn)
+    return MetricSpec(name, display_name, 0, 1, True, doc, fn, helm_fn, read=read_choice_or_text)
 
 
 SPECS = (

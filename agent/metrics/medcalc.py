@@ -9,9 +9,18 @@ import datetime
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from agent.metrics.spec import MetricSpec, Options
-from agent.reading.numbers import find_date, find_days, find_number
+from agent.reading.numbers import (
+    find_date,
+    find_days,
+    find_number,
+    read_date,
+    read_duration,
+    read_number,
+)
+from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
 _RANGE = {"lab", "lab test", "physical", "dosage", "dosage conversion"}
@@ -29,8 +38,8 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
     ("5" is "5.0"). Date: within the limits, as a date or as weeks and days. `Instance.extra` contains `category`,
     `lower_limit` and `upper_limit`; the first reference is the published answer.
     """
-    gold = instance.references[0].text.strip() if instance.references else ""
-    category = instance.extra["category"].strip().lower()
+    gold = _get_gold(instance)
+    category = _get_category(instance)
     low = instance.extra["lower_limit"].strip()
     high = instance.extra["upper_limit"].strip()
     if category in _EXACT:
@@ -42,6 +51,31 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
     if category == "date":
         return _compare(answer, low, high, find_date)
     return Unscored(Reason.NO_REFERENCE)
+
+
+def read_result(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
+    """Return the number, date or number of weeks and days that the row asks for."""
+    category = _get_category(instance)
+    if category in _EXACT or category in _RANGE:
+        reading = read_number(answer)
+    elif category == "date" and _TUPLE.fullmatch(_get_gold(instance)):
+        reading = read_duration(answer)
+        if reading is not None:
+            weeks, days = divmod(int(reading.value), 7)
+            reading = replace(reading, value=f"{weeks} weeks, {days} days")
+    elif category == "date":
+        reading = read_date(answer)
+    else:
+        return Unscored(Reason.NO_REFERENCE)
+    return reading or Unscored(Reason.UNPARSED)
+
+
+def _get_gold(instance: Instance) -> str:
+    return instance.references[0].text.strip() if instance.references else ""
+
+
+def _get_category(instance: Instance) -> str:
+    return instance.extra["category"].strip().lower()
 
 
 def _compare(
@@ -121,5 +155,6 @@ SPECS = (
         "Whether the computed value is the published value or within its limits.",
         accuracy,
         helm_accuracy,
+        read=read_result,
     ),
 )

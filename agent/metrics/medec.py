@@ -6,6 +6,7 @@ reproduce that.
 """
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 
 from agent.metrics.spec import MetricSpec, Options
@@ -14,9 +15,12 @@ from agent.reading.note_verdicts import (
     SOME_ERROR,
     find_verdict,
     list_sentences,
+    read_verdict,
 )
+from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
+_SOME_ERROR_WORD = "INCORRECT"
 _GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
 
 
@@ -66,6 +70,29 @@ def _find_verdict_once(answer: str, prompt: str) -> int | None:
     return find_verdict(answer, list_sentences(prompt))
 
 
+def read_flag(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
+    """Return the verdict on the note: "CORRECT", "sentence 10" or, if no single sentence is named, "INCORRECT"."""
+    prompt = instance.messages[-1].content if instance.messages else ""
+    reading = read_verdict(answer, list_sentences(prompt))
+    if reading is None:
+        return Unscored(Reason.UNPARSED)
+    return replace(reading, value=_write_verdict(reading.value))
+
+
+def _write_verdict(verdict: str) -> str:
+    if verdict == "error ?":
+        return _SOME_ERROR_WORD
+    return "CORRECT" if verdict == "correct" else verdict.replace("error", "sentence")
+
+
+def read_sentence(answer: str, instance: Instance, options: Options) -> Reading | Unscored:
+    """Return the verdict on the note, if it calls the note correct or names one sentence."""
+    verdict = read_flag(answer, instance, options)
+    if isinstance(verdict, Reading) and verdict.value == _SOME_ERROR_WORD:
+        return Unscored(Reason.UNPARSED)
+    return verdict
+
+
 def helm_flag_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
     """Score as HELM does at version 0.5.16: anything but the bare word CORRECT reports an error."""
     gold = _read_helm_gold(instance)
@@ -103,6 +130,7 @@ SPECS = (
         "Whether the answer agrees that the note contains an error, or that it is correct.",
         flag_accuracy,
         helm_flag_accuracy,
+        read=read_flag,
     ),
     MetricSpec(
         "medec_error_sentence_accuracy",
@@ -113,5 +141,6 @@ SPECS = (
         "Whether the answer names the wrong sentence, or agrees that the note is correct.",
         sentence_accuracy,
         helm_sentence_accuracy,
+        read=read_sentence,
     ),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent.reading.reading import Reading
 from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
 
 Options = Mapping[str, bool | str]
@@ -10,6 +11,9 @@ Options = Mapping[str, bool | str]
 
 ScoreFunction = Callable[[str, Instance, Options], float | Unscored]
 """Scores one answer, which is never empty: empty answers are marked unscored before a metric is called."""
+
+ReadFunction = Callable[[str, Instance, Options], Reading | Unscored]
+"""Returns the value that a metric reads from an answer, which is never empty, and where the answer states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class MetricSpec:
         labels: for a metric of the whole run: reads one answer's labels.
         whole_run: for a metric of the whole run: computes it from all labelled answers.
         helm_whole_run: the same by upstream's rule; None if both rules are the same.
+        read: shows what the metric reads from an answer. The value of the reading, taken as an answer, has the same
+            score; None if the metric compares the whole text.
         later: whether the metric is computed from stored answers after the run (`agent.scoring.deferred`), because it
             is slow or needs a model of its own. Until then an answer is unscored(not_measured).
     """
@@ -69,6 +75,7 @@ class MetricSpec:
     labels: LabelFunction | None = None
     whole_run: WholeRun | None = None
     helm_whole_run: WholeRun | None = None
+    read: ReadFunction | None = None
     later: bool = False
 
 

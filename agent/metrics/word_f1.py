@@ -9,6 +9,7 @@ an answer loses nothing by repeating itself.
 from collections import Counter
 
 from agent.metrics.exact import normalise
+from agent.metrics.readers import read_choice_or_text
 from agent.metrics.spec import MetricSpec, Options
 from agent.reading.choice import extract_option
 from agent.reading.words import words_without_articles
@@ -67,5 +68,6 @@ SPECS = (
         "Overlap of the answer's words with the reference's; a repeated word counts as often as both texts contain it.",
         f1,
         helm_f1,
+        read=read_choice_or_text,
     ),
 )
