@@ -14,12 +14,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, wraps
 from pathlib import Path
 
 from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_query
 from agent.metrics.spec import MetricSpec, Options, ScoreFunction
-from agent.reading.queries import find_query
+from agent.reading.queries import find_query, read_query
+from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
 NOW = "2105-12-31 23:59:00"  # the current time assumed by the questions
@@ -49,6 +51,14 @@ def find_query_or_abstention(answer: str) -> str | None:
     """
     query = find_query(answer)
     return "" if query and _SELECTS_NULL.fullmatch(query) else query
+
+
+def show_query(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
+    """Return the query of `find_query_or_abstention`; "null" if the answer abstains."""
+    reading = read_query(answer)
+    if reading is None:
+        return Unscored(Reason.UNPARSED)
+    return reading if reading.value else replace(reading, value="null")
 
 
 def repair_query(sql: str) -> str:
@@ -283,6 +293,7 @@ SPECS = (
         "Whether the query gives the published result, or the model abstained from an unanswerable question.",
         execution_accuracy,
         helm_execution_accuracy,
+        read=show_query,
     ),
     MetricSpec(
         "ehr_sql_query_validity",
@@ -293,6 +304,7 @@ SPECS = (
         "Share of the written queries that run, only read and finish in time.",
         query_validity,
         helm_query_validity,
+        read=show_query,
     ),
     MetricSpec(
         "ehr_sql_precision_answerable",
@@ -303,6 +315,7 @@ SPECS = (
         "Share of the questions for which the model wrote a query that are answerable.",
         precision_answerable,
         helm_answerable,
+        read=show_query,
     ),
     MetricSpec(
         "ehr_sql_recall_answerable",
@@ -313,6 +326,7 @@ SPECS = (
         "Share of the answerable questions for which the model wrote a query.",
         recall_answerable,
         helm_answerable,
+        read=show_query,
     ),
     MetricSpec(
         "ehr_sql_total_predicted_answerable",
@@ -323,6 +337,7 @@ SPECS = (
         "Whether the model wrote a query.",
         predicted_answerable,
         helm_predicted_answerable,
+        read=show_query,
     ),
     MetricSpec(
         "ehr_sql_total_ground_truth_answerable",

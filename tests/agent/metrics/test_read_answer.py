@@ -1,12 +1,13 @@
 """The value that is shown for an answer is the value that was scored, and it stands where the reading says."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent.metrics import METRICS, WHOLE_TEXT, read_answer, read_labels, score
-from agent.reading import note_verdicts, numbers
+from agent.reading import note_verdicts, numbers, queries
 from agent.reading.choice import RULES as CHOICE_RULES
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
@@ -84,6 +85,21 @@ def compute(metric: str, answer: str, instance: Instance) -> object:
     if METRICS[metric].fn is None:
         return read_labels(metric, answer, instance)
     return score(metric, answer, instance)
+
+
+def test_the_query_that_is_run_is_the_query_that_is_shown(database):
+    extra = {"database": str(database), "is_impossible": "false", "value": "{}"}
+    instance = replace(free("select name from drug"), extra=extra)
+    answers = [example for _, example in queries.RULES.values()]
+    answers += ["select null", "```sql\nselect name from drug;\n```", "no query", "drop table drug"]
+    for answer in answers:
+        for metric in list_metrics("ehr_sql"):
+            reading, value = read_answer(metric, answer, instance), score(metric, answer, instance)
+            if isinstance(reading, Unscored):
+                assert value == reading
+                continue
+            assert score(metric, reading.value, instance) == value, (metric, answer, reading)
+            assert 0 <= reading.start < reading.end <= len(answer)
 
 
 @pytest.mark.parametrize("family", ["choice", "medcalc", "medec", "mimiciv"])
