@@ -162,6 +162,13 @@ def _build_change_rows(
     metavar="REGEX",
     help="The regular expression whose group 1, or whole match, is the answer (with --parser pattern).",
 )
+@click.option(
+    "--ids",
+    type=click.Choice(["data", "helm"]),
+    default="data",
+    show_default=True,
+    help="Which ids the answers and judgements have: those of the data, or those of a HELM run (id14).",
+)
 @format_option("csv")
 @click.pass_obj
 def score(
@@ -177,6 +184,7 @@ def score(
     parser: str | None,
     answer_field: str | None,
     answer_pattern: str | None,
+    ids: str,
     form: str,
 ) -> None:
     """Score answers that were produced elsewhere.
@@ -188,6 +196,9 @@ def score(
     The instance_id is the value of the data's id column or, without one, the row's number in the file: the first row
     of data is 1, and rows that are empty or left out count. --write-template writes all of them to a file that only you
     can read, because they may be ids of patients. `benchmarks template` writes the questions as well.
+
+    With --ids helm, the instance_id is that of a run of MedHELM, such as id14. It is accepted for the benchmarks whose
+    instances have a known order in HELM, and refused for the others.
 
     If a jury grades the answers, --judgements reads the replies of judges that were asked elsewhere, by the same rules
     as for judges asked here. A second line from the same judge for the same answer is its corrected reply, given
@@ -206,6 +217,10 @@ def score(
         raise click.UsageError(
             "give --answers to score answers, or --write-template to create a file to fill in"
         )
+    if template and ids == "helm":
+        raise click.UsageError(
+            "--write-template writes the ids of the data; --ids helm is for --answers"
+        )
     if judges is not None and judgements is None:
         raise click.UsageError("--judges names the jury of --judgements; give both")
     if template is not None:
@@ -222,7 +237,13 @@ def score(
                 "give --judgements to score the answers, or --write-judge-prompts"
             )
         written = write_judge_prompts(
-            site.own_benchmarks, benchmark, data, answers, prompts, choice
+            site.own_benchmarks,
+            benchmark,
+            data,
+            answers,
+            prompts,
+            choice,
+            helm_ids=ids == "helm",
         )
         click.echo(
             f"{format_count(written.count, 'prompt')} written to {prompts.name}; they contain questions and "
@@ -239,6 +260,7 @@ def score(
         scoring,
         judged=judged,
         parser=choice,
+        helm_ids=ids == "helm",
         means=site.means,
     )
     _show_warning(scored.warning)

@@ -16,7 +16,7 @@ from agent.catalog.run_entries import CONFIGURABLE, parse_run_entry, resolve_ben
 from agent.datasets.identity import ROW_ID
 from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.datasets.references import LETTERS
-from agent.datasets.row_numbers import EarlierIds
+from agent.datasets.row_numbers import EarlierIds, RowNumbers
 from agent.errors import BenchmarkError, ConfigError
 from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
@@ -42,6 +42,7 @@ from agent.results.summarize import (
 )
 from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import choose_lineage
+from agent.runs.helm_ids import map_helm_ids
 from agent.runs.judgements_file import JudgementsFile
 from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
@@ -99,6 +100,7 @@ def score_answers(
     *,
     judged: JudgedElsewhere | None = None,
     parser: ParserChoice = NO_CHOICE,
+    helm_ids: bool = False,
     means: Means = _NOTHING,
 ) -> ScoredAnswers:
     """Score a file of answers.
@@ -111,10 +113,12 @@ def score_answers(
         scoring: rules to score by; None for the benchmark's.
         judged: replies of judges about the answers.
         parser: the parser to use in place of the benchmark's.
+        helm_ids: whether the files' ids are those of a HELM run, see `agent.runs.helm_ids`.
         means: resources for metrics that need more than the answer.
 
     Raises:
-        ConfigError: there is no such benchmark, an argument is wrong, or no jury grades its answers.
+        ConfigError: there is no such benchmark, an argument is wrong, no jury grades its answers, or HELM's ids of the
+            benchmark are not known.
         BenchmarkError: the data, a line of the answers or a judgement is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
@@ -123,7 +127,8 @@ def score_answers(
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
         rules = _build_rules(benchmark, dataset, metrics, jury, scoring, parser)
         rules = bind_encoder(rules, means)
-        ids, warning = _read_ids(benchmark, dataset, file)
+        questions = _Questions(benchmark, dataset, helm_ids)
+        ids, warning = _read_ids(questions, file)
         if replies is not None:
             answered_ids = {identity for identity in ids if file.has(identity)}
             replies.refuse_others(
@@ -131,12 +136,12 @@ def score_answers(
             )
         tally = _Tally(rules)
         missing: list[str] = []
-        for number, instance in enumerate(iter_instances(benchmark, dataset), 1):
+        for number, instance in enumerate(questions, 1):
             answer = file.answer(instance.id)
             if answer is None:
                 missing.append(_name_instance(benchmark, instance, number))
             tally.add(instance, answer, _fill_seats(rules, replies, instance, answer))
-        answered = _read_answered(benchmark, dataset, file)
+        answered = _read_answered(questions, file)
         for position, metric, score in compute_later_scores(rules, answered, means):
             tally.add_later(position, metric, score)
         run = _describe_run(benchmark, dataset, rules, len(ids))
@@ -162,31 +167,58 @@ def _build_rules(
     return Rules.of(uses, scoring or benchmark.scoring, choose_parser(benchmark, parser), lineage)
 
 
-def _read_ids(benchmark: Benchmark, dataset: Dataset, file: AnswersFile) -> tuple[set[str], str]:
+class _Questions:
+    """The instances of a file of answers, under the ids that the file uses. Can be iterated any number of times.
+
+    Attributes:
+        uses_helm_ids: whether these are HELM's ids.
+    """
+
+    def __init__(self, benchmark: Benchmark, dataset: Dataset, helm_ids: bool) -> None:
+        self._benchmark = benchmark
+        self._dataset = dataset
+        self._helm_ids = map_helm_ids(benchmark, dataset) if helm_ids else {}
+        self.uses_helm_ids = helm_ids
+
+    def __iter__(self) -> Iterator[Instance]:
+        return self.read()
+
+    def read(self, row_numbers: RowNumbers | None = None) -> Iterator[Instance]:
+        """Yield the instances in order; `row_numbers` notes how their row numbers differ from earlier versions'."""
+        for instance in iter_instances(self._benchmark, self._dataset, row_numbers=row_numbers):
+            helm_id = self._helm_ids.get(instance.id)
+            yield instance if helm_id is None else replace(instance, id=helm_id)
+
+    def describe_ids(self) -> str:
+        """Explain the instance_id of the file of answers."""
+        if self.uses_helm_ids:
+            return f"With --ids helm, an instance_id is HELM's, such as {next(iter(self)).id!r}."
+        return f"{_describe_ids(self._benchmark)} To list them all, use --write-template FILE."
+
+
+def _read_ids(questions: _Questions, file: AnswersFile) -> tuple[set[str], str]:
     """Return the ids of the instances, and a warning if the ids of the answers may mean other instances.
 
     Raises:
         BenchmarkError: an answer does not belong to an instance, or all ids are row numbers of earlier versions.
     """
     numbers = EarlierIds()
-    ids = {instance.id for instance in iter_instances(benchmark, dataset, row_numbers=numbers)}
-    fits_earlier_ids = numbers.changed and numbers.ids.issuperset(file.ids)
+    ids = {instance.id for instance in questions.read(numbers)}
+    has_other_numbers = numbers.changed and not questions.uses_helm_ids
+    fits_earlier_ids = has_other_numbers and numbers.ids.issuperset(file.ids)
     if fits_earlier_ids and not ids.issuperset(file.ids):
         raise BenchmarkError(
             f"the ids in {file.name} are row numbers that do not count the rows that are empty or left out, as in "
             "earlier versions; a row's number is now its number in the file",
             "Write a new file with `intramural benchmarks template` and copy the answers into it.",
         )
-    file.refuse_others(
-        ids, f"{_describe_ids(benchmark)} To list them all, use --write-template FILE."
-    )
+    if not ids.issuperset(file.ids):
+        file.refuse_others(ids, questions.describe_ids())
     return ids, _OTHER_NUMBERS if fits_earlier_ids else ""
 
 
-def _read_answered(
-    benchmark: Benchmark, dataset: Dataset, file: AnswersFile
-) -> Iterator[AnsweredInstance]:
-    for position, instance in enumerate(iter_instances(benchmark, dataset)):
+def _read_answered(questions: _Questions, file: AnswersFile) -> Iterator[AnsweredInstance]:
+    for position, instance in enumerate(questions):
         answer = file.answer(instance.id)
         if answer is not None:
             yield position, instance, build_response(answer)
@@ -248,8 +280,10 @@ def write_judge_prompts(
     answers: Path,
     path: Path,
     parser: ParserChoice = NO_CHOICE,
+    *,
+    helm_ids: bool = False,
 ) -> WrittenPrompts:
-    """Write a new file with the judge's prompt about each answer.
+    """Write a new file with the judge's prompt about each answer; the parameters are those of `score_answers`.
 
     The file is readable by its owner only. The marker around the texts is random and new for each file. Missing and
     blank answers, which no jury is shown, are omitted.
@@ -268,20 +302,20 @@ def write_judge_prompts(
     )
     marker = secrets.token_hex(8)
     with AnswersFile.open(answers) as file:
-        _, warning = _read_ids(benchmark, dataset, file)
-        prompts = _write_judge_prompts(benchmark, dataset, file, rules, use, marker)
+        questions = _Questions(benchmark, dataset, helm_ids)
+        _, warning = _read_ids(questions, file)
+        prompts = _write_judge_prompts(questions, file, rules, use, marker)
         return WrittenPrompts(_write_lines(path, prompts), warning)
 
 
 def _write_judge_prompts(
-    benchmark: Benchmark,
-    dataset: Dataset,
+    questions: _Questions,
     file: AnswersFile,
     rules: Rules,
     use: MetricUse,
     marker: str,
 ) -> Iterator[dict[str, str]]:
-    for _, instance, response in _read_answered(benchmark, dataset, file):
+    for _, instance, response in _read_answered(questions, file):
         answer = read_judged_answer(rules, response)
         if isinstance(answer, str):
             messages = write_judge_messages(
