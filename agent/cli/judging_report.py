@@ -115,7 +115,7 @@ class JudgingUsage:
             judged: the work done by this command.
             asked: deployments of the judges that this command asked; None for the whole jury.
         """
-        from agent.runs.forecast.usage import describe_judge_usage
+        from agent.results.usage import describe_judge_usage
 
         seats_by_judge: dict[str, list[int]] = {}
         for number, judge in enumerate(_find_judges(run)):
@@ -135,7 +135,7 @@ class JudgingUsage:
 
     def describe_total(self) -> list[str]:
         """Return lines with each judge's usage and cost over all runs; [] for fewer than two runs."""
-        from agent.runs.forecast.usage import describe_judge_usage, total_usage
+        from agent.results.usage import describe_judge_usage, total_usage
 
         if self._judged_runs < 2:
             return []

@@ -68,7 +68,7 @@ def _print_outcomes(
     site: Site, outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]"
 ) -> None:
     """Print the score, usage and cost of each run, then of all runs."""
-    from agent.runs.forecast.usage import (
+    from agent.results.usage import (
         Cost,
         compute_usage_cost,
         describe_usage,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
+    from agent.results.efficiency import Efficiency
     from agent.results.subgroups import SubgroupSummary
     from agent.results.summarize import Note, RunSummary
 
@@ -150,23 +152,32 @@ def _show_leaderboard(
     title: str,
     plot: Path | None,
 ) -> None:
+    from agent.cli.prices import read_prices
+    from agent.results.efficiency import measure_rows
     from agent.results.standings import add_standings
 
     with site.store() as store:
         summaries = add_standings(store, summaries)
-    show_summaries(summaries, all_metrics, form, title)
+        efficiencies = measure_rows(store, summaries, read_prices(site))
+    show_summaries(summaries, all_metrics, form, title, efficiencies)
     if plot is not None:
         from agent.plots.charts import build_chart
+        from agent.plots.costs import build_cost_chart
         from agent.plots.page import render_svg
 
-        draw(plot, build_chart(summaries, title), render_svg)
+        costs = build_cost_chart(summaries, efficiencies, title)
+        draw(plot, build_chart(summaries, title), partial(render_svg, costs=costs))
 
 
 def show_summaries(
-    summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str
+    summaries: "Sequence[RunSummary]",
+    all_metrics: bool,
+    form: str,
+    title: str,
+    efficiencies: "Sequence[Efficiency | None]" = (),
 ) -> None:
     """Print a leaderboard; a table is followed by explanatory notes."""
-    rows = build_summary_rows(summaries, all_metrics)
+    rows = build_summary_rows(summaries, all_metrics, efficiencies)
     if form == "json":
         show_rows(rows, {}, form)
     elif form == "csv":

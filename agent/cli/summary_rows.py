@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from agent.results.efficiency import Efficiency
     from agent.results.summarize import MetricSummary, RunSummary
-    from agent.runs.forecast.efficiency import Efficiency
-    from agent.runs.forecast.usage import Cost
+    from agent.results.usage import Cost
     from agent.statistics.bounds import Bounds
     from agent.statistics.intervals import Mean
     from agent.statistics.ranking import ModelStanding
@@ -38,7 +38,7 @@ def build_summary_rows(
         all_metrics: whether there is a row for every metric, not only for the shown one.
         efficiencies: what the answers of each summary took, in the same order; empty if that is not shown.
     """
-    from agent.runs.forecast.efficiency import sum_by_model
+    from agent.results.efficiency import sum_by_model
 
     efficiencies = efficiencies or [None] * len(summaries)
     totals = sum_by_model(summaries, efficiencies)

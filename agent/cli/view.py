@@ -9,7 +9,6 @@ from agent.cli.helm_options import VIEW_OPTIONS, accept_helm_options, view_outpu
 from agent.errors import ConfigError
 
 if TYPE_CHECKING:
-    from agent.catalog.deployments import Prices
     from agent.site.directory import Site
 
 
@@ -55,6 +54,7 @@ def view(
     Texts are redacted. The pages are read-only and can be opened on this machine only. Stop with Ctrl-C.
     """
     from agent.catalog.benchmark import survey_benchmarks
+    from agent.cli.prices import read_prices
     from agent.exchange.releases import join_release
     from agent.exchange.shown_names import ShownNames
     from agent.io.progress import Progress
@@ -78,7 +78,7 @@ def view(
             store,
             clearer,
             catalogue,
-            _prices(site),
+            read_prices(site),
             release if leaves else None,
             ShownNames(store, reveal=reveal or not leaves),
         )
@@ -103,18 +103,3 @@ def view(
             )
             click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
             serve(pages, listener, secret)
-
-
-def _prices(site: "Site") -> "dict[str, Prices]":
-    """Return the current prices of the site's deployments, or {} if their file cannot be read."""
-    from agent.catalog.deployments import read_deployments
-
-    try:
-        deployments = read_deployments(site.deployments)
-    except ConfigError:
-        return {}
-    return {
-        name: deployment.prices
-        for name, deployment in deployments.items()
-        if deployment.prices is not None
-    }

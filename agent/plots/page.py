@@ -1,27 +1,28 @@
-"""Write both drawings to one SVG file: the dot plot, with the heatmap below it."""
+"""Write the drawings of a leaderboard to one SVG file, below each other."""
 
 from agent.plots.charts import Chart
+from agent.plots.costs import CostChart
 from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
+from agent.plots.scatter import draw_scatter
 from agent.plots.svg import Drawing, element
 
 MARGIN = 20
 
 
-def render_svg(chart: Chart) -> bytes:
+def render_svg(chart: Chart, costs: CostChart | None = None) -> bytes:
     """Return an SVG file with all drawings of the leaderboard. The same values always give the same bytes."""
-    dots, grid = draw_dot_plot(chart), heatmap(chart)
-    parts = [
-        element("g", dots.markup("dots"), transform=f"translate({MARGIN} {MARGIN})"),
-        element(
-            "g",
-            grid.markup("heatmap"),
-            transform=f"translate({MARGIN} {dots.height + 2 * MARGIN:.2f})",
-        ),
-    ]
-    width, height = max(dots.width, grid.width) + 2 * MARGIN, dots.height + grid.height + 3 * MARGIN
-    described = "A dot plot of each benchmark's models, then a heatmap of benchmarks by models."
-    return (
-        Drawing(width, height, chart.title, described, parts).markup("all", "group", alone=True)
-        + "\n"
-    ).encode()
+    drawings = {"dots": draw_dot_plot(chart), "heatmap": heatmap(chart)}
+    described = "A dot plot of each benchmark's models, then a heatmap of benchmarks by models"
+    if costs is not None:
+        drawings["costs"] = draw_scatter(costs)
+        described += ", then the models by score and cost"
+    parts = []
+    width, y = 0.0, float(MARGIN)
+    for name, drawing in drawings.items():
+        place = f"translate({MARGIN} {y:.2f})"
+        parts.append(element("g", drawing.markup(name), transform=place))
+        width = max(width, drawing.width)
+        y += drawing.height + MARGIN
+    whole = Drawing(width + 2 * MARGIN, y, chart.title, f"{described}.", parts)
+    return (whole.markup("all", "group", alone=True) + "\n").encode()

@@ -7,7 +7,10 @@ from string import ascii_lowercase
 
 from agent.exchange.imported_run import ELSEWHERE
 from agent.plots.charts import Chart, build_chart
+from agent.plots.costs import CostChart, build_cost_chart
+from agent.results.efficiency import Efficiency, sum_by_model
 from agent.results.summarize import MetricSummary, Note, RunSummary, compare_summaries
+from agent.results.usage import Cost
 from agent.service.heads import MetricHead, RunHead, build_metric_head, build_run_head
 from agent.statistics.ranking import ModelStanding
 from agent.store import Run
@@ -71,8 +74,24 @@ class WinRate:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageLine:
+    """The tokens, time and cost of one model's answers; `benchmark` is empty in a line about all benchmarks."""
+
+    benchmark: str
+    model: str
+    apart: tuple[str, ...]  # labels that distinguish the line from others of the same model
+    answers: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    tokens_per_answer: float | None
+    seconds_per_answer: float | None
+    cost: Cost | None
+    cost_per_answer: Cost | None
+
+
+@dataclass(frozen=True, slots=True)
 class LeaderboardView:
-    """Boards by category and benchmark, with win rates, notes and a chart."""
+    """Boards by category and benchmark, with win rates, notes, charts, and what the answers took."""
 
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
@@ -80,11 +99,22 @@ class LeaderboardView:
     legend: Mapping[Note, str]  # letter of each note that any row has
     imported: bool  # whether any row was imported
     chart: Chart
+    usage: tuple[UsageLine, ...]  # of each benchmark and model with stored answers
+    usage_of_models: tuple[UsageLine, ...]  # of each model and deployment, over all benchmarks
+    cost_chart: CostChart | None
 
 
-def build_leaderboard(summaries: Sequence[RunSummary]) -> LeaderboardView:
-    """Arrange summaries, one for each benchmark and model, as a leaderboard."""
+def build_leaderboard(
+    summaries: Sequence[RunSummary], efficiencies: Sequence[Efficiency | None] = ()
+) -> LeaderboardView:
+    """Arrange summaries, one for each benchmark and model, as a leaderboard.
+
+    Args:
+        summaries: the results.
+        efficiencies: what the answers of each summary took, in the same order; empty if that is not shown.
+    """
     boards = _build_boards(summaries)
+    efficiencies = efficiencies or [None] * len(summaries)
     comparison = compare_summaries(summaries)
     return LeaderboardView(
         boards=boards,
@@ -93,6 +123,55 @@ def build_leaderboard(summaries: Sequence[RunSummary]) -> LeaderboardView:
         legend=_letter_notes(boards),
         imported=any(row.run.imported for board in boards for row in board.rows),
         chart=build_chart(sorted(summaries, key=_choose_board), "Local leaderboard"),
+        usage=tuple(_list_usage(summaries, efficiencies)),
+        usage_of_models=tuple(_list_usage_of_models(summaries, efficiencies)),
+        cost_chart=build_cost_chart(summaries, efficiencies, "Local leaderboard"),
+    )
+
+
+def _list_usage(
+    summaries: Sequence[RunSummary], efficiencies: Sequence[Efficiency | None]
+) -> list[UsageLine]:
+    """Return a line for each summary with answers, in the order of the boards."""
+    labels = _label_summaries(summaries)
+    measured = []
+    for summary, efficiency in zip(summaries, efficiencies, strict=True):
+        if efficiency is not None:
+            measured.append((summary, efficiency))
+    measured.sort(key=lambda pair: (_choose_board(pair[0]), pair[0].run.model))
+    lines = []
+    for summary, efficiency in measured:
+        name = summary.run.details.display_name
+        lines.append(_build_usage(name, summary.run.model, labels[id(summary)], efficiency))
+    return lines
+
+
+def _list_usage_of_models(
+    summaries: Sequence[RunSummary], efficiencies: Sequence[Efficiency | None]
+) -> list[UsageLine]:
+    totals = sum_by_model(summaries, efficiencies)
+    deployments = Counter(model for model, _ in totals)
+    lines = []
+    for (model, deployment), efficiency in sorted(totals.items(), key=lambda item: item[0]):
+        apart = (f"deployment {deployment}",) if deployments[model] > 1 else ()
+        lines.append(_build_usage("", model, apart, efficiency))
+    return lines
+
+
+def _build_usage(
+    benchmark: str, model: str, apart: tuple[str, ...], efficiency: Efficiency
+) -> UsageLine:
+    return UsageLine(
+        benchmark,
+        model,
+        apart,
+        answers=efficiency.answers,
+        prompt_tokens=efficiency.prompt_tokens,
+        completion_tokens=efficiency.completion_tokens,
+        tokens_per_answer=efficiency.tokens_per_answer,
+        seconds_per_answer=efficiency.seconds_per_answer,
+        cost=efficiency.cost,
+        cost_per_answer=efficiency.cost_per_answer,
     )
 
 

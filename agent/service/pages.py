@@ -21,6 +21,7 @@ from agent.catalog.deployments import Prices
 from agent.exchange.releases import join_release, list_releases
 from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import Clearer
+from agent.results.efficiency import measure_rows
 from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
@@ -216,6 +217,7 @@ class SitePages:
             suite,
             pooled=[self._names.show_summary(summary) for summary in pooled],
             runs=[self._names.show_summary(summary) for summary in runs],
+            efficiencies=measure_rows(self._store, pooled, self._prices),
         )
 
     def _build_release_page(self, release: str) -> ReleasePage:
@@ -225,7 +227,8 @@ class SitePages:
         }
         joined = join_release(self._store, release, self._catalogue)
         joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
-        return build_release_page(self._names.show_release(joined), leaderboards)
+        efficiencies = measure_rows(self._store, joined.summaries, self._prices)
+        return build_release_page(self._names.show_release(joined), leaderboards, efficiencies)
 
     def _build_run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run

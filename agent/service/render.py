@@ -11,11 +11,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from agent.plots.charts import Chart
+from agent.plots.costs import CostChart
 from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
+from agent.plots.scatter import draw_scatter
 from agent.redaction import Redacted
 from agent.redaction.replacements.tags import TAG
 from agent.results.summarize import MetricSummary
+from agent.results.usage import Cost, format_cost
 from agent.service.boards import Board
 from agent.service.heads import MetricHead
 from agent.service.run_views import InstancesPage, RunPage
@@ -56,11 +59,14 @@ class Renderer:
         self._environment.filters.update(
             by_category=_group_by_category,
             case=_render_case_text,
+            cost=_format_cost,
             drawn=_draw_chart,
+            drawn_costs=_draw_costs,
             figure=_format_value,
             juried=_select_judged_metrics,
             juries=_list_judged_rows,
             moment=_format_time,
+            quantity=_format_quantity,
             share=_compute_percentage,
         )
         self._environment.globals.update(
@@ -139,6 +145,30 @@ def _draw_chart(chart: Chart, kind: str) -> Markup:
     """Draw a leaderboard's dot plot ("dots") or heatmap. The drawing escapes all its text."""
     drawing = draw_dot_plot(chart) if kind == "dots" else heatmap(chart)
     return Markup(drawing.markup(kind))  # noqa: S704
+
+
+def _draw_costs(chart: CostChart) -> Markup:
+    """Draw the models by cost and score. The drawing escapes all its text."""
+    return Markup(draw_scatter(chart).markup("costs"))  # noqa: S704
+
+
+def _format_cost(cost: Cost | None, times: int = 1) -> str:
+    """Format the cost of `times` answers, or "unknown"."""
+    if cost is None:
+        return "unknown"
+    tokens, hours = cost.tokens, cost.gpu_hours
+    return format_cost(
+        Cost(
+            cost.currency,
+            tokens=None if tokens is None else tokens * times,
+            gpu_hours=None if hours is None else hours * times,
+        )
+    )
+
+
+def _format_quantity(value: float | None, decimals: int = 0) -> str:
+    """Format a number of tokens or seconds, or "unknown"."""
+    return "unknown" if value is None else f"{value:,.{decimals}f}"
 
 
 def _format_value(value: float | None, metric: MetricSummary | None = None) -> str:

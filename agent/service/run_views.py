@@ -14,7 +14,7 @@ from agent.redaction.gateway.cases import ClearedCase, Clearer
 from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
-from agent.runs.forecast.usage import describe_usage
+from agent.results.usage import describe_usage
 from agent.service.heads import (
     MetricHead,
     RunHead,

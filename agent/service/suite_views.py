@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.exchange.releases import JoinedRelease
+from agent.results.efficiency import Efficiency
 from agent.results.summarize import RunSummary
 from agent.service.boards import LeaderboardView, build_leaderboard
 from agent.service.heads import RunLine, build_run_line, convert_start
@@ -91,7 +92,10 @@ def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
 
 
 def build_suite_page(
-    suite: str, pooled: Sequence[RunSummary], runs: Sequence[RunSummary]
+    suite: str,
+    pooled: Sequence[RunSummary],
+    runs: Sequence[RunSummary],
+    efficiencies: Sequence[Efficiency | None] = (),
 ) -> SuitePage:
     """Build the page of a suite.
 
@@ -99,13 +103,24 @@ def build_suite_page(
         suite: name of the suite.
         pooled: one summary per benchmark and model.
         runs: one summary per run.
+        efficiencies: what the answers of each pooled summary took, in the same order.
     """
     lines = sorted(map(build_run_line, runs), key=lambda line: line.run.began, reverse=True)
-    return SuitePage(suite, build_leaderboard(pooled), tuple(lines))
+    return SuitePage(suite, build_leaderboard(pooled, efficiencies), tuple(lines))
 
 
-def build_release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -> ReleasePage:
-    """Build the page of a release. `leaderboards` maps names of imported leaderboards to their original names."""
+def build_release_page(
+    joined: JoinedRelease,
+    leaderboards: Mapping[str, str],
+    efficiencies: Sequence[Efficiency | None] = (),
+) -> ReleasePage:
+    """Build the page of a release.
+
+    Args:
+        joined: the release with its results.
+        leaderboards: names of imported leaderboards, with their original names.
+        efficiencies: what the answers of each summary took, in the same order.
+    """
     suites: list[str] = []
     imported: list[tuple[str, str]] = []
     for part in joined.release.parts:
@@ -118,7 +133,7 @@ def build_release_page(joined: JoinedRelease, leaderboards: Mapping[str, str]) -
         suites=tuple(suites),
         leaderboards=tuple(imported),
         replaced=joined.replaced,
-        leaderboard=build_leaderboard(joined.summaries),
+        leaderboard=build_leaderboard(joined.summaries, efficiencies),
     )
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
 from agent.io.wording import format_count
-from agent.runs.forecast.usage import (
+from agent.results.usage import (
     Cost,
     compute_cost,
     format_cost,

@@ -29,7 +29,17 @@ def test_whole_values_are_in_json_and_csv(filled: FilledSite):
     gemma = rows["pubmed_qa", "google/gemma-3-27b-it"]
     assert gemma["bounds"] == {"low": 0.5, "high": pytest.approx(80 / 120), "matters": True}
     assert (gemma["rank"], gemma["standing"]["win_rate"]) == ([1, 1], 1.0)
+    assert llama["usage"]["answers"] == 40
+    assert llama["usage"]["seconds_per_answer"] == 0.5
+    assert llama["usage"]["cost"] is None
+    of_llama = [
+        row["usage"]["prompt_tokens"] for row in rows.values() if row["model"] == llama["model"]
+    ]
+    assert llama["model_usage"]["prompt_tokens"] == sum(of_llama)
     told = summarized(filled, "--format", "csv").stdout.splitlines()
+    assert {"usage_seconds_per_answer", "model_usage_cost_by_tokens", "usage_currency"} <= set(
+        told[0].split(",")
+    )
     assert {"bound_low", "seats_filled", "without_family_mean", "model_macro", "rank_range"} <= set(
         told[0].split(",")
     )

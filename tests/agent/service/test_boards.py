@@ -3,7 +3,10 @@
 import json
 import re
 
+from agent.catalog.deployments import Prices
+from agent.redaction.gateway.cases import open_clearer
 from agent.results.summarize import Note, compare_summaries, summarise_suite
+from agent.service.pages import SitePages
 from agent.vocabulary import Reason
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import (
@@ -180,3 +183,38 @@ def test_the_floor_stands_beside_the_mean(filled: FilledSite, open_pages: OpenPa
         assert twin is not None
         assert 'data-heading="Floor">0.750<' in html.content.decode()
         assert b'"floor": 0.75' in twin.content
+
+
+def test_the_board_shows_tokens_and_seconds_and_the_models_by_score_and_cost(
+    filled: FilledSite, open_pages: OpenPages
+):
+    filled.add(graded(30, 40), entry="pubmed_qa:model=a/model")
+    filled.add(graded(10, 40), entry="pubmed_qa:model=b/model")
+    pages = open_pages(filled.site)
+    text = draw_html(pages, SUITE)
+    assert '<td class="number" data-heading="Tokens in">400</td>' in text
+    assert '<td class="number" data-heading="Seconds per answer">0.50</td>' in text
+    assert "states no prices" in text
+    assert 'data-heading="Cost"' not in text
+    assert 'tabindex="0" aria-label="Models by score and cost"' in text
+    assert "Score by tokens per answer, prompt included: a/model 0.750 for 12.00; b/model" in text
+    page = pages.draw_page("suites/november/index.json")
+    assert page is not None
+    board = json.loads(page.content)["leaderboard"]
+    assert [line["tokens_per_answer"] for line in board["usage"]] == [12.0, 12.0]
+    assert [point["label"] for point in board["cost_chart"]["points"]] == ["a/model", "b/model"]
+
+
+def test_the_costs_of_priced_models_are_on_their_board(filled: FilledSite):
+    filled.add(graded(30, 40), entry="pubmed_qa:model=a/model")
+    filled.add(graded(10, 40), entry="pubmed_qa:model=b/model")
+    with filled.site.store() as store:
+        (deployment,) = {run.deployment for run in store.runs.select("november")}
+        redacting = open_clearer(filled.site, store, reveal=False, purpose="view")
+        prices = {deployment: Prices("EUR", 1000.0, 5000.0)}
+        text = draw_html(SitePages("s", store, redacting, prices=prices), SUITE)
+    assert '<td class="number" data-heading="Cost">0.8000 EUR by tokens</td>' in text
+    assert (
+        '<td class="number" data-heading="Cost of 1,000 answers">20.00 EUR by tokens</td>' in text
+    )
+    assert "Score by EUR per 1,000 answers, by token prices: a/model 0.750 for 20.00" in text

@@ -188,13 +188,14 @@ def format_cost(cost: Cost) -> str:
     """Return the parts of a cost as text; empty if neither is known."""
     parts = []
     if cost.tokens is not None:
-        parts.append(f"{_format_amount(cost.tokens)} {cost.currency} by tokens")
+        parts.append(f"{format_amount(cost.tokens)} {cost.currency} by tokens")
     if cost.gpu_hours is not None:
-        parts.append(f"{_format_amount(cost.gpu_hours)} {cost.currency} by GPU hours")
+        parts.append(f"{format_amount(cost.gpu_hours)} {cost.currency} by GPU hours")
     return ", ".join(parts)
 
 
-def _format_amount(value: float) -> str:
+def format_amount(value: float) -> str:
+    """Return an amount with two decimals or, below 1, with at least two significant digits."""
     if value >= 1 or value == 0:
         return f"{value:,.2f}"
     leading_zeros = -1 - math.floor(math.log10(value))

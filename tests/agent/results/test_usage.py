@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent.catalog.deployments import Prices
-from agent.runs.forecast.usage import (
+from agent.results.usage import (
     Cost,
     compute_cost,
     describe_usage,
