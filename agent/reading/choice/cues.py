@@ -107,14 +107,6 @@ NOT_AN_OPTION = re.compile(
     r"|point|points|segment|graph|image|wave|phase|serotype|genotype|subtype|strain|label(?:l)?ed|marked|region|area|line)"
     r"(?:\s\w{1,20}){0,3}$|\b(?:so|nor|neither|which|this|that)$"
 )
-STATED_ELSEWHERE = re.compile(
-    r"(?:\b(?:respuesta|r[ée]ponse|antwort|risposta|resposta|antwoord|ответ)"
-    r"(?:\s(?:correcta|correcte|correta|corretta|finale?))?|答案|答え|解答|正解|정답)"
-    r"(?:\s?:|\s(?:es|est|ist|è|é|is)\b|是|は|은|는)\s?:?\s?"
-    r"(?:(?:la|letra|lettera|lettre|option|opci[óo]n|opção|opzione|optie)\s){0,2}"
-)
-"""The answer stated in other languages, but only "answer is B" and "answer: B", without a word in between."""
-
 _ADVERB = (
     r"(?:(?:also|clearly|therefore|thus|indeed|likely|most\slikely|probably|definitely|certainly|obviously|the|single"
     r"|overall|actually|my)\s){0,4}"

@@ -15,12 +15,20 @@ _PRIVATE_USE = dict.fromkeys(range(0xE000, 0xE200), " ")
 _CHARACTERS = str.maketrans(
     {
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\ufe0f\u00ad", ""),
+        # Marks of the direction of writing.
+        **dict.fromkeys(
+            "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", ""
+        ),
         **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
         **dict.fromkeys("✔✅☑", "✓"),
         **dict.fromkeys("❌✘☒❎", "✗"),
         "\u2014": " - ",
         "。": ". ",
         "、": ", ",
+        "।": ". ",
+        "،": ",",
+        "؛": ";",
+        "؟": "?",
     }
 )
 

@@ -55,7 +55,6 @@ def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
     """Yield the claims of all sentences."""
     yield from _read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
     yield from _read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER)
-    yield from _read_after(cues.STATED_ELSEWHERE, answer, Strength.ANSWER, STATED_ANSWER)
     yield from _read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER)
     yield from _read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER)
     yield from _read_after_copula(answer)
