@@ -26,6 +26,7 @@ from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFu
 from agent.reading.choice import extract_option
 from agent.reading.parsers import extract
 from agent.reading.reading import Reading
+from agent.reading.unread import ValueKind
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "check_available",
     "compute_figure",
     "extract",
+    "get_value_kind",
     "parse_answer",
     "read_answer",
     "read_labels",
@@ -152,6 +154,18 @@ def read_answer(metric: MetricUse | str, answer: str, instance: Instance) -> Rea
     if not answer.strip():
         return Unscored(Reason.EMPTY)
     return (spec.read or read_whole_text)(answer, instance, use.options)
+
+
+def get_value_kind(metric: MetricUse | str, instance: Instance) -> ValueKind:
+    """Return the kind of value that a metric reads from an answer to this instance.
+
+    Raises:
+        BenchmarkError: the metric is unknown.
+    """
+    _, spec = _find_spec(metric)
+    if spec.value_kind == "option" and not instance.multiple_choice:
+        return "text"
+    return spec.value_kind
 
 
 def read_labels(

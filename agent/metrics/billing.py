@@ -108,6 +108,7 @@ def _make_spec(name: str, display_name: str, doc: str, figure: Figure) -> Metric
         partial(_score, figure),
         partial(_score_as_helm, figure),
         read=read_codes,
+        value_kind="codes",
     )
 
 

@@ -184,6 +184,7 @@ SPECS = (
         whole_run=macro_f1,
         helm_whole_run=_compute_helm_macro_f1,
         read=read_choice_or_text,
+        value_kind="option",
     ),
     MetricSpec(
         "classification_micro_f1",
@@ -198,5 +199,6 @@ SPECS = (
         whole_run=micro_f1,
         helm_whole_run=_compute_helm_micro_f1,
         read=read_choice_or_text,
+        value_kind="option",
     ),
 )

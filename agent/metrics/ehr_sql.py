@@ -294,6 +294,7 @@ SPECS = (
         execution_accuracy,
         helm_execution_accuracy,
         read=show_query,
+        value_kind="query",
     ),
     MetricSpec(
         "ehr_sql_query_validity",
@@ -305,6 +306,7 @@ SPECS = (
         query_validity,
         helm_query_validity,
         read=show_query,
+        value_kind="query",
     ),
     MetricSpec(
         "ehr_sql_precision_answerable",
@@ -316,6 +318,7 @@ SPECS = (
         precision_answerable,
         helm_answerable,
         read=show_query,
+        value_kind="query",
     ),
     MetricSpec(
         "ehr_sql_recall_answerable",
@@ -327,6 +330,7 @@ SPECS = (
         recall_answerable,
         helm_answerable,
         read=show_query,
+        value_kind="query",
     ),
     MetricSpec(
         "ehr_sql_total_predicted_answerable",
@@ -338,6 +342,7 @@ SPECS = (
         predicted_answerable,
         helm_predicted_answerable,
         read=show_query,
+        value_kind="query",
     ),
     MetricSpec(
         "ehr_sql_total_ground_truth_answerable",

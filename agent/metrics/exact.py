@@ -115,7 +115,18 @@ def _make_spec(
     def helm_fn(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
         return _helm_score(helm_compare, answer, instance)
 
-    return MetricSpec(name, display_name, 0, 1, True, doc, fn, helm_fn, read=read_choice_or_text)
+    return MetricSpec(
+        name,
+        display_name,
+        0,
+        1,
+        True,
+        doc,
+        fn,
+        helm_fn,
+        read=read_choice_or_text,
+        value_kind="option",
+    )
 
 
 SPECS = (

@@ -156,5 +156,6 @@ SPECS = (
         accuracy,
         helm_accuracy,
         read=read_result,
+        value_kind="number",
     ),
 )

@@ -131,6 +131,7 @@ SPECS = (
         flag_accuracy,
         helm_flag_accuracy,
         read=read_flag,
+        value_kind="verdict",
     ),
     MetricSpec(
         "medec_error_sentence_accuracy",
@@ -142,5 +143,6 @@ SPECS = (
         sentence_accuracy,
         helm_sentence_accuracy,
         read=read_sentence,
+        value_kind="verdict",
     ),
 )

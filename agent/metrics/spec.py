@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.reading.reading import Reading
+from agent.reading.unread import ValueKind
 from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
 
 Options = Mapping[str, bool | str]
@@ -59,6 +60,7 @@ class MetricSpec:
         helm_whole_run: the same by upstream's rule; None if both rules are the same.
         read: shows what the metric reads from an answer. The value of the reading, taken as an answer, has the same
             score; None if the metric compares the whole text.
+        value_kind: the kind of that value; "option" applies to questions with options, which are else "text".
         later: whether the metric is computed from stored answers after the run (`agent.scoring.deferred`), because it
             is slow or needs a model of its own. Until then an answer is unscored(not_measured).
     """
@@ -76,6 +78,7 @@ class MetricSpec:
     whole_run: WholeRun | None = None
     helm_whole_run: WholeRun | None = None
     read: ReadFunction | None = None
+    value_kind: ValueKind = "text"
     later: bool = False
 
 

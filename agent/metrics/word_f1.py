@@ -69,5 +69,6 @@ SPECS = (
         f1,
         helm_f1,
         read=read_choice_or_text,
+        value_kind="option",
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from agent.errors import BenchmarkError
-from agent.reading.json_answers import find_field
+from agent.reading.json_answers import AnswerPart, find_field
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
@@ -41,16 +41,28 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
     Raises:
         BenchmarkError: the pattern is not a regular expression.
     """
+    part = extract_part(parser, text)
+    return part if isinstance(part, Unscored) else part.text
+
+
+def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
+    """Return the part that `extract` selects, with its place in the answer.
+
+    If the place of a JSON field's value cannot be told, for example because it is a list, it is the whole answer.
+
+    Raises:
+        BenchmarkError: the pattern is not a regular expression.
+    """
     if parser.kind in {"option_letter", "text"}:
-        return text
+        return AnswerPart(text, 0, len(text))
     if not text.strip():
         return Unscored(Reason.EMPTY)
-    found = (
-        _find_json_field(text, parser.field) or find_field(text, parser.field)
-        if parser.kind == "json"
-        else _find_last_match(text, parser.pattern)
-    )
-    return Unscored(Reason.UNPARSED) if found is None or not found.strip() else found.strip()
+    if parser.kind == "pattern":
+        part = _find_last_match(text, parser.pattern)
+    else:
+        found = _find_json_field(text, parser.field) or find_field(text, parser.field)
+        part = None if found is None else _locate_value(text, parser.field, found.strip())
+    return Unscored(Reason.UNPARSED) if part is None or not part.text else part
 
 
 @cache
@@ -95,7 +107,7 @@ def _measure_written_out(pattern: str) -> int:
     return length * factor
 
 
-def _find_last_match(text: str, pattern: str) -> str | None:
+def _find_last_match(text: str, pattern: str) -> AnswerPart | None:
     last = None
     try:
         for match in compiled(pattern).finditer(text[:_MAX_LENGTH], timeout=PATTERN_SECONDS):
@@ -104,8 +116,23 @@ def _find_last_match(text: str, pattern: str) -> str | None:
         return None
     if last is None:
         return None
-    found: str | None = last[1] if last.re.groups else last[0]
-    return found
+    start, end = last.span(1 if last.re.groups else 0)
+    found = text[start:end] if start >= 0 else ""
+    start += len(found) - len(found.lstrip())
+    return AnswerPart(found.strip(), start, start + len(found.strip()))
+
+
+def _locate_value(text: str, field: str, value: str) -> AnswerPart:
+    """Return a field's value with its place, which is that of the last member with this key and value."""
+    escaped = json.dumps(value, ensure_ascii=False)[1:-1]
+    place = (0, len(text))
+    for key in re.finditer(
+        rf"[\"']{re.escape(field)}[\"']\s{{0,9}}:[\s\"']{{0,9}}", text[:_MAX_LENGTH]
+    ):
+        for written in (value, escaped):
+            if text.startswith(written, key.end()):
+                place = (key.end(), key.end() + len(written))
+    return AnswerPart(value, *place)
 
 
 def _find_json_field(text: str, field: str) -> str | None:

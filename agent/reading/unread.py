@@ -1,0 +1,280 @@
+"""Say why an answer was not read, in words that a person understands, and which option may help. Pure.
+
+The kind of an unread answer is a description of its text. It changes no score.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.reading.choice.claims import TooManyClaimsError
+from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.normalise import normalise
+from agent.reading.choice.reader import collect_claims
+from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, Options, decode
+from agent.reading.json_answers import names_answer, select_parts
+from agent.vocabulary import AnswerParser, Reason
+
+ValueKind = Literal["option", "number", "verdict", "query", "codes", "text"]
+"""The kind of value that a metric reads from an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadKind:
+    """A kind of unread answer.
+
+    Attributes:
+        name: a short phrase for tables.
+        description: one sentence for the documentation.
+        advice: the option or setting to try; empty if none helps.
+        example: an answer of this kind; for a question with options, these are A to D.
+    """
+
+    name: str
+    description: str
+    advice: str
+    example: str
+
+
+_OTHER_FORM = (
+    "If the model states its answers in a form of its own, name it: `--parser json --answer-field NAME` or "
+    "`--parser pattern --answer-pattern REGEX` (in a run entry `parser=json,answer_field=NAME`)."
+)
+_LONGER = "Allow longer answers: `num_output_tokens=N` or `increase_max_tokens=N` in the run entry."
+
+CUT_OFF = UnreadKind(
+    "cut off",
+    "The answer ended at its limit of tokens before it stated a result.",
+    _LONGER,
+    "Let us look at each option. Option A is",
+)
+EMPTY = UnreadKind(
+    "empty",
+    "The answer has no text.",
+    "Ask the server one question with `intramural doctor`; a model that thinks may need a higher limit of tokens.",
+    " ",
+)
+WITHHELD = UnreadKind(
+    "withheld by the server's filter",
+    "The content filter of the server withheld the answer.",
+    "Ask the operator of the server to switch its content filter off for this model.",
+    "The first step is",
+)
+REPETITION = UnreadKind(
+    "endless repetition",
+    "The answer repeats itself.",
+    "Check the model's chat template, and give a stop sequence or a lower limit of tokens.",
+    "The patient is stable. " * 12,
+)
+REFUSAL = UnreadKind(
+    "refusal",
+    "The model declines to answer.",
+    "",
+    "I'm sorry, but I cannot give medical advice.",
+)
+NO_FIELD = UnreadKind(
+    "JSON without an answer key",
+    "The answer is JSON, and no key names the answer.",
+    "Name the key that holds the answer: `--parser json --answer-field NAME`, or `answer_field=NAME` in the run entry.",
+    '{"reasoning": "Vitamin B12 is absorbed in the ileum.", "pick": "B"}',
+)
+UNCLEAR_FIELD = UnreadKind(
+    "JSON with an unclear answer",
+    "The keys of a JSON object that name the answer hold several values or none.",
+    "",
+    '{"answer": ["A", "B"]}',
+)
+NO_MATCH = UnreadKind(
+    "the parser selects nothing",
+    "The answer has no field or match that the parser selects.",
+    "Set another parser: `--parser option_letter` or `text` reads the whole answer; `--answer-field` and "
+    "`--answer-pattern` name another field or pattern.",
+    "I am not sure which one you mean.",
+)
+BEYOND_OPTIONS = UnreadKind(
+    "letter beyond the options",
+    "The answer names a letter that the question does not have.",
+    "Check with `intramural plan` that the prompt lists all options.",
+    "The answer is F.",
+)
+CONTRADICTED_LETTER = UnreadKind(
+    "letter with another option's text",
+    "The letter names one option, and the text beside it is that of another.",
+    "Check that the answers belong to these questions: their options may stand in another order.",
+    "B (Aspirin)",
+)
+SEVERAL_OPTIONS = UnreadKind(
+    "several options named",
+    "The answer names several options and chooses none of them clearly.",
+    _OTHER_FORM,
+    "It could be A or C.",
+)
+UNCLEAR_OPTION = UnreadKind(
+    "one option named, but not chosen",
+    "The answer names one option, but denies it, asks about it or ties it to a condition.",
+    _OTHER_FORM,
+    "Is it option B?",
+)
+NO_OPTION = UnreadKind(
+    "no option named",
+    "The answer names no option.",
+    _OTHER_FORM,
+    "The patient should rest.",
+)
+SEVERAL_VALUES = UnreadKind(
+    "numbers, but no clear result",
+    "The answer holds numbers or dates, and none of them is clearly the result.",
+    _OTHER_FORM,
+    "It is between 5 and 6.",
+)
+NO_VALUE = UnreadKind(
+    "no number",
+    "The answer holds no number or date.",
+    _OTHER_FORM,
+    "The risk is moderate.",
+)
+NO_VERDICT = UnreadKind(
+    "no clear verdict",
+    "The answer does not say whether the note is correct or which sentence is wrong, or contradicts itself.",
+    _OTHER_FORM,
+    "The note describes a patient with anaemia.",
+)
+UNCLEAR_QUERY = UnreadKind(
+    "several queries, or an incomplete one",
+    "The answer holds a query that is cut off, or several that are offered as alternatives.",
+    _LONGER,
+    "SELECT name FROM",
+)
+NO_QUERY = UnreadKind(
+    "no query",
+    "The answer holds no query, and does not say that the question has no answer.",
+    _OTHER_FORM,
+    "First, join the two tables by the patient's id.",
+)
+NO_CODES = UnreadKind(
+    "no code named",
+    "The answer names no ICD-10 code.",
+    "",
+    "The patient has diabetes.",
+)
+OTHER = UnreadKind("other", "The answer fits no other kind.", _OTHER_FORM, "")
+
+KINDS = (
+    *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH),
+    *(BEYOND_OPTIONS, CONTRADICTED_LETTER, SEVERAL_OPTIONS, UNCLEAR_OPTION, NO_OPTION),
+    *(SEVERAL_VALUES, NO_VALUE, NO_VERDICT, UNCLEAR_QUERY, NO_QUERY, NO_CODES, OTHER),
+)
+"""Every kind, in the order of the documentation."""
+
+_EXAMINED = 20_000  # characters; the kind of a longer answer is decided by its beginning
+_MIN_REPEATED = 5
+_REPETITION = re.compile(r"(?=(\S.{3,200}?)\1{5})", re.DOTALL)
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'m| am) sorry|i apologi[sz]e|as an ai\b|i(?:'m| am) (?:unable|not able|not allowed|not qualified)|"
+    r"i (?:cannot|can't|can not|won't|will not|must decline to|am not comfortable|do not feel comfortable)"
+    r"\s(?:\w+\s){0,3}?(?:provide|give|answer|help|assist|offer|make|comment|comply|recommend|advise|determine|say|choose)|"
+    r"consult (?:a|your|with a) (?:doctor|physician|healthcare|health care|medical|qualified))",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d")
+_QUERY = re.compile(
+    r"\b(?:select|with)\b.{0,400}?\b(?:from|as)\b|\bselect\b", re.DOTALL | re.IGNORECASE
+)
+_SIGN = re.compile(f"[{SIGNS}]")
+_ARTICLE = re.compile(r"A\s(?!(?:and|or|then|but|nor|to|is|as|not|because)\b)\w")
+_LETTER = re.compile(r"(?<![\w'-])[(\[\"'*]{0,3}([A-Z])[)\]\"'*]{0,3}(?![\w'-])")
+
+
+def classify_unread(
+    reason: Reason,
+    answer: str,
+    parser: AnswerParser,
+    kind: ValueKind,
+    options: tuple[str, ...] = (),
+) -> UnreadKind:
+    """Return the kind of an answer that was not read.
+
+    Args:
+        reason: why it has no score.
+        answer: its text, without reasoning.
+        parser: the parser that selects the part of the answer to read.
+        kind: the kind of value that the metric reads.
+        options: the texts of the question's options, if the value is an option.
+    """
+    if reason == Reason.CONTENT_FILTER:
+        return WITHHELD
+    if reason == Reason.LENGTH:
+        return CUT_OFF
+    if reason == Reason.EMPTY or not answer.strip():
+        return EMPTY
+    answer = answer[:_EXAMINED]
+    if _repeats_itself(answer):
+        return REPETITION
+    if _REFUSAL.search(answer):
+        return REFUSAL
+    if parser.kind in ("json", "pattern"):
+        return NO_FIELD if parser.kind == "json" and "{" in answer else NO_MATCH
+    parts = select_parts(answer)
+    if parts is None:
+        return _classify_text(answer, kind, options)
+    if not parts:
+        return _classify_json(answer)
+    return _classify_text("\n".join(part.text for part in parts), kind, options)
+
+
+def _repeats_itself(answer: str) -> bool:
+    lines = [line.strip() for line in answer.splitlines() if line.strip()]
+    end = answer[-1_500:]
+    return bool(
+        (len(lines) > 2 * _MIN_REPEATED and len(set(lines)) * _MIN_REPEATED < len(lines))
+        or _REPETITION.search(end)
+    )
+
+
+def _classify_json(answer: str) -> UnreadKind:
+    """Return the kind of an answer in JSON from which no part is read."""
+    keys = re.findall(r"[\"']([^\"'\n]{1,60})[\"']\s{0,9}:", answer)
+    return UNCLEAR_FIELD if any(names_answer(key) for key in keys) else NO_FIELD
+
+
+def _classify_text(answer: str, kind: ValueKind, options: tuple[str, ...]) -> UnreadKind:
+    if kind == "option":
+        return _classify_options(answer, options)
+    if kind == "number":
+        return SEVERAL_VALUES if _NUMBER.search(answer) else NO_VALUE
+    if kind == "verdict":
+        return NO_VERDICT
+    if kind == "query":
+        return UNCLEAR_QUERY if _QUERY.search(answer) else NO_QUERY
+    return NO_CODES if kind == "codes" else OTHER
+
+
+def _classify_options(answer: str, options: tuple[str, ...]) -> UnreadKind:
+    marked = MarkedAnswer(normalise(answer), Options(options))
+    try:
+        named = set(_iter_named(marked, len(options)))
+    except TooManyClaimsError:
+        return REPETITION
+    if CONTRADICTION in named:
+        return CONTRADICTED_LETTER
+    if named == {UNKNOWN}:
+        return BEYOND_OPTIONS
+    if len(named) > 1:
+        return SEVERAL_OPTIONS
+    return UNCLEAR_OPTION if named else NO_OPTION
+
+
+def _iter_named(marked: MarkedAnswer, count: int) -> Iterator[int]:
+    """Yield the options that an answer names; also UNKNOWN for letters beyond them, and CONTRADICTION."""
+    for claim in collect_claims(marked):
+        yield claim.option
+    for sign in _SIGN.finditer(marked.text):
+        yield decode(sign[0])
+    for letter in _LETTER.finditer(marked.plain):
+        option = ord(letter[1]) - ord("A")
+        if option < count and not _ARTICLE.match(marked.plain, letter.start()):
+            yield option
+    alone = _LETTER.fullmatch(marked.plain.strip().rstrip(".:"))
+    if alone and ord(alone[1]) - ord("A") >= count:
+        yield UNKNOWN
