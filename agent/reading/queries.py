@@ -56,24 +56,30 @@ _FENCE = re.compile(
 _BACKTICKS = re.compile(r"(?<!`)`(?!`)([^`\n]{6,8000})`(?!`)")
 _EMPTY_ELEMENT = re.compile(r"\s*<\s*sql\s*>\s*(?:</?\s*sql\s*>)?\s*", re.IGNORECASE)
 _ELEMENT_MARK = re.compile(
-    r"</?\s?(?:sql|query|sql_query|answer|final_answer|code|pre|output|response|result|p|html|body|div|span|br|b|strong|h\d|li|ul)\b[^<>\n]{0,100}>",
+    r"</?\s?(?:sql|query|sql_query|answer|final_answer|code|pre|output|response|result|p|html|body|div|span|br"
+    r"|b|strong|h\d|li|ul)\b[^<>\n]{0,100}>",
     re.IGNORECASE,
 )
 _PROMPT_MARK = re.compile(
     r"\s*(?:sqlite>|mysql>|sql>|sql\s*:|sqlite\s*:|sql\s*\n|(?:sql\s)?query\s*:|answer\s*:|\$\s)\s*",
     re.IGNORECASE,
 )
-_LINE_COMMENTS = re.compile(r"(?:[ \t]*--[^\n]*\n\s*|[ \t]*/\*(?:[^*]|\*(?!/)){0,5000}\*/\s*)+\Z")
+_LINE_COMMENTS = re.compile(
+    r"(?:[ \t]*(?<!-)--(?!-)[^\n]*\n\s*|[ \t]*/\*(?:[^*]|\*(?!/)){0,5000}\*/\s*)+\Z"
+)
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 _NAME = r"[\w\"\[\]`]{1,100}"
 _READS = (
-    rf"(?<![\w.-])(?:select(?=[\s(*'\"\[`])|with\s{{1,9}}(?:recursive\s{{1,9}})?{_NAME}\s{{0,9}}(?:\([^()]{{0,500}}\)\s{{0,9}})?as\s{{0,9}}(?:(?:not\s{{1,9}})?materialized\s{{0,9}})?\("
-    r"|values\s{0,9}\()"
+    rf"(?<![\w.-])(?:select(?=[\s(*'\"\[`])"
+    rf"|with\s{{1,9}}(?:recursive\s{{1,9}})?{_NAME}\s{{0,9}}(?:\([^()]{{0,500}}\)\s{{0,9}})?as\s{{0,9}}(?:(?:not\s{{1,9}})?materialized\s{{0,9}})?\("
+    r"|values\s{0,9}\((?=\s{0,9}['\"\d(-]))"
 )
 _WRITES = (
-    r"(?:(?:insert|replace)\s(?:or\s\w{1,20}\s)?into\b|update\s\S{1,100}\sset\b|delete\sfrom\b|create\s\w{1,20}\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b"
-    r"|(?:attach|detach|pragma|vacuum)\b(?=\s[^\s]|\s*(?:;|\Z))|(?:begin|commit|rollback|end|analyze|explain|savepoint|release|reindex)\s*(?:\w{1,40}\s*)?(?:;|\Z)"
+    r"(?:(?:insert|replace)\s(?:or\s\w{1,20}\s)?into\b|update\s\S{1,100}\sset\b|delete\sfrom\b"
+    r"|create\s\w{1,20}\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b"
+    r"|(?:attach|detach|pragma|vacuum)\b(?=\s[^\s]|\s*(?:;|\Z))|(?:begin|commit|rollback|end|analyze|explain"
+    r"|savepoint|release|reindex)\s*(?:\w{1,40}\s*)?(?:;|\Z)"
     r"|explain\s(?:query\splan\s)?select\b)"
 )
 # In a sentence, only reading statements are looked for: "Update the table set out above".
@@ -84,24 +90,31 @@ _NEXT_STATEMENT = re.compile(rf"{_READS}|{_WRITES}", re.IGNORECASE)
 _PIECE = re.compile(
     r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/|[();'\"]|\n[ \t]*\n\s*|\n"
     # No query has these words outside of its texts.
-    r"|\s(?:which|that|because|since|whereas|please|returns)(?=\s)",
+    r"|\s(?:which|that|because|since|whereas|please|returns|but)(?=\s)",
     re.DOTALL,
 )
 _CONTINUES = re.compile(
-    r"\s*(?:from|where|group|order|limit|union|intersect|except|and|or|join|left|inner|outer|cross|natural|having|on|select|offset|window|case|when|end|\)|\(|,|--|/\*)",
+    r"\s*(?:from|where|group|order|limit|union|intersect|except|and|or|join|left|inner|outer|cross|natural"
+    r"|having|on|select|offset|window|case|when|end|\)|\(|,|--|/\*)",
     re.IGNORECASE,
 )
 # A line that begins like a sentence: "This query counts ...", "Note that ...".
 _PROSE_LINE = re.compile(
-    r"[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
-    r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])",
+    r"[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation"
+    r"|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
+    r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually"
+    r"|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])",
 )
 _NOT_A_QUERY = re.compile(
-    r"select\s{1,9}(?:distinct\s{1,9})?(?:with|statements?|quer(?:y|ies)|clauses?|the|only|those|these|which|that|from|and|or|for|to|your|each|every|any|one|keyword|is|in|it|as|list|an?\s(?!from\b|,))\b"
+    r"select\s{1,9}(?:distinct\s{1,9})?(?:with|statements?|quer(?:y|ies)|clauses?|the|only|those|these|which"
+    r"|that|from|and|or|for|to|your|each|every|any|one|keyword|is|in|it|as|list|an?\s(?!from\b|,))\b"
     r"|select\s{1,9}all\s(?!\w{1,40}\s{1,9}from\b)",
     re.IGNORECASE,
 )
-_KEYWORD = r"(?:as|distinct|case|when|then|else|end|over|partition|by|order|and|or|not|null|is|in|like|between|asc|desc|from|select|where|cast|collate|nocase|exists|rows|unbounded|preceding|current|row|filter|glob)"
+_KEYWORD = (
+    r"(?:as|distinct|case|when|then|else|end|over|partition|by|order|and|or|not|null|is|in|like|between|asc"
+    r"|desc|from|select|where|cast|collate|nocase|exists|rows|unbounded|preceding|current|row|filter|glob)"
+)
 _PROSE_RUN = re.compile(
     rf"\b(?!{_KEYWORD}\b)[a-z]\w*\s+(?!{_KEYWORD}\b)[a-z]\w*\s+(?!{_KEYWORD}\b)[a-z]\w*",
     re.IGNORECASE,
@@ -118,7 +131,8 @@ _CONSTANT = re.compile(
 _ONE_NAME = re.compile(r"select\s{1,9}\w{1,40}", re.IGNORECASE)
 _NESTED = re.compile(r"\([^()]{0,2000}\)|'[^']{0,2000}'|\"[^\"]{0,2000}\"")
 _CUT_OFF = re.compile(
-    r"(?:[,=<>+*/(|-]|\b(?:select|from|where|and|or|on|by|join|in|as|with|having|group|order|limit|between|like|not|is|union|distinct|left|inner|case|when|then|else|over|values|set|into))\s*\Z",
+    r"(?:[,=<>+*/(|-]|\b(?:select|from|where|and|or|on|by|join|in|as|with|having|group|order|limit|between"
+    r"|like|not|is|union|distinct|left|inner|case|when|then|else|over|values|set|into))\s*\Z",
     re.IGNORECASE,
 )
 _QUOTE_END = re.compile(r"'(?=\s*(?:\Z|[,)};\n]|\.\s))")
@@ -132,15 +146,20 @@ _SENTENCE_WORD = re.compile(
     r"\s(?:which|that|because|since|whereas|please|returns)\s|:\s|--", re.IGNORECASE
 )
 
+_ENTITY = re.compile(r"&(?:lt|gt|amp);")
+
 # --- Fields
 
 _FIELD = re.compile(
-    r"[\"'](?P<key>(?:final[ _]?|generated[ _]?|corrected[ _]?)?(?:sql|sqlite|query|answer|statement|output|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code|string))?)[\"']\s{0,20}:\s{0,20}\[?\s{0,20}"
+    r"[\"'](?P<key>(?:final[ _]?|generated[ _]?|corrected[ _]?)?(?:sql|sqlite|query|answer|statement|output"
+    r"|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code"
+    r"|string))?)[\"']\s{0,20}:\s{0,20}\[?\s{0,20}"
     r"(?P<value>\"\"\"|'''|\"|'|`{1,3}|null\b|none\b|false\b|n/a\b)",
     re.IGNORECASE,
 )
 _ANSWERABLE = re.compile(
-    r"[\"']?\b(?:(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)|can[ _]be[ _]answered)[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?P<value>true|false|yes|no)\b",
+    r"[\"']?\b(?:(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)"
+    r"|can[ _]be[ _]answered)[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?P<value>true|false|yes|no)\b",
     re.IGNORECASE,
 )
 _DECODER = json.JSONDecoder(strict=False)
@@ -152,78 +171,136 @@ _TO_CLOSING = {
 # --- Decision
 
 _REJECTED = re.compile(
-    r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected|discarded)\b(?:\s\w{1,20}){0,3}:?\s*\Z"
+    r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run"
+    r"|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected"
+    r"|discarded)\b(?:\s\w{1,20}){0,3}:?\s*\Z"
     r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z",
     re.IGNORECASE,
 )
 _FAULTED = re.compile(
-    r"\A[\s.,`;)*]*(?:\w{1,20}[,:]?\s){0,3}?(?:this|that|it|the\s(?:query|above|first|attempt)(?:\s\w{1,12})?)\s?(?:is\snot|isn't|is|was|would|will|won't|does\snot|doesn't|ignores|fails|misses|lacks|forgets|returns|counts)?\s?(?:be\s|quite\s|exactly\s|the\s)?"
-    r"(?:right|wrong|incorrect|correct\syet|work\b|fail|ignores|misses|enough|too\s|not\s|missing|answer\b|filter\b|consider\b|account\b|handle\b|what\b)",
+    r"\A[\s.,`;)*]*(?:\w{1,20}[,:]?\s){0,3}?(?:this|that|it|the\s(?:query|above|first"
+    r"|attempt)(?:\s\w{1,12})?)\s?(?:is\snot|isn't|is|was|would|will|won't|does\snot|doesn't|ignores|fails"
+    r"|misses|lacks|forgets|returns|counts)?\s?(?:be\s|quite\s|exactly\s|the\s)?"
+    r"(?:right|wrong|incorrect|correct\syet|work\b|fail|ignores|misses|enough|too\s|not\s|missing|answer\b"
+    r"|filter\b|consider\b|account\b|handle\b|what\b)",
     re.IGNORECASE,
 )
 _FINAL = re.compile(
-    r"\b(?:final(?:ly)?|corrected|correct|revised|improved|updated|complete|full|recommend\w{0,3}|better|best|fixed|answer|putting|combin\w{1,4}|altogether|therefore|thus|so\sthe|prefer(?:red)?|choose|settle|go\swith|use\sthis)\b",
+    r"\b(?:final(?:ly)?|corrected|correct|revised|improved|updated|complete|full|recommend\w{0,3}|better|best"
+    r"|fixed|answer|putting|combin\w{1,4}|altogether|therefore|thus|so\sthe|prefer(?:red)?|choose|settle"
+    r"|go\swith|use\sthis)\b",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
-    r"\b(?:alternative(?:ly|s)?|either|another\s(?:way|option|version|approach|query|possibility)|other\s(?:option|version|way|approach)|second\s(?:option|version|way|approach|reading|interpretation)|option\s(?:2|b|two)|if\syou\s(?:want|prefer|mean|need|instead)"
-    r"|you\s(?:could|can|may|might)\salso|or(?:,)?\s(?:if|with|using|as|equivalently|simply|this|maybe|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\bif\b[^.\n]{2,80}[,:]\s*(?:use|try|run|you|then|it|the|\Z)|(?:^|\n)\s*or\b\W{0,4}\s*\Z",
+    r"\b(?:alternative(?:ly|s)?|either|another\s(?:way|option|version|approach|query|possibility)"
+    r"|other\s(?:option|version|way|approach)|second\s(?:option|version|way|approach|reading|interpretation)"
+    r"|option\s(?:2|b|two)|if\syou\s(?:want|prefer|mean|need|instead)"
+    r"|you\s(?:could|can|may|might)\salso|or(?:,)?\s(?:if|with|using|as|equivalently|simply|this|maybe"
+    r"|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\bif\b[^.\n]{2,80}[,:]\s*(?:use|try|run"
+    r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|(?:^|\n)\s*or\b\W{0,4}\s*\Z",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s|ing)\son\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
+    r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s"
+    r"|ing)\son\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"^\W{0,4}question\s?\d{0,3}\W{0,3}:", re.IGNORECASE | re.MULTILINE)
-_LEADING_NULL = re.compile(r"\W{0,6}(?:null|n/a|unanswerable)\b(?!\W{1,3}or\b)", re.IGNORECASE)
+_LEADING_NULL = re.compile(
+    r"\W{0,6}(?:null|n/a|unanswerable)\b(?!\W{1,3}or\b|\s(?:is|are|values?|means|will|would|can|and|rows?)\b)",
+    re.IGNORECASE,
+)
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
 )
 _FENCE_MARK = re.compile(r"```\w*")
 _RETRACTION = re.compile(
-    r"\b(?:(?:do\snot|don't)\suse\s(?:it|this|that)|(?:please\s)?(?:ignore|disregard)\s(?:it|this|that|the\s(?:above|query)|my)|scratch\sthat|(?:this|that|it)\s(?:is\snot|isn't|is|was)\s(?:right|correct(?=\W*\Z)|wrong|incorrect)(?<!is right)(?<!is correct)"
+    r"\b(?:(?:do\snot|don't)\suse\s(?:it|this|that)|(?:please\s)?(?:ignore|disregard)\s(?:it|this|that"
+    r"|the\s(?:above|query)|my)|scratch\sthat|(?:this|that|it)\s(?:is\snot|isn't|is|was)\s(?:right"
+    r"|correct(?=\W*\Z)|wrong|incorrect)(?<!is right)(?<!is correct)"
     r"|take\s(?:it|that|this)\sback|on\ssecond\sthought|need\sto\sthink|have\sto\sthink)\b",
     re.IGNORECASE,
 )
 
 _NULL = r"[\"'`*_\[({<]{0,4}\b(?:null|none|n/a|unanswerable)\b[\"'`*_\])}>]{0,4}"
 _ABSTAINS = re.compile(
-    r"null|none|nil|nan|n/?a|unanswerable|not answerable|no answer|cannot answer|can't answer|empty(?: string)?|no (?:sql|query)(?: possible)?|not possible|impossible|abstain|out of scope|no valid (?:sql )?query|unknown|undefined",
+    r"null|none|nil|nan|n/?a|unanswerable|not answerable|no answer|cannot answer|can't answer"
+    r"|empty(?: string)?|no (?:sql|query)(?: possible)?|not possible|impossible|abstain|out of scope"
+    r"|no valid (?:sql )?query|unknown|undefined",
     re.IGNORECASE,
 )
 _STATES_NULL = re.compile(
-    rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b))"
-    rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here|would\sbe|must\sbe|should\sbe|will\sbe|to)\s?){{0,2}}(?:just\s|simply\s|the\ssingle\sword\s)?[:=]?\s{{0,3}}{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|when|and|hypothes\w*|is\snot)\b)"
-    rf"|\b(?:so|therefore|thus|hence|returning|outputting|answering|writing|with)\b,?\s(?:it\sis\s|it's\s|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|hypothes\w*|\w+s\b))"
+    rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z"
+    rf"|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b))"
+    rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here"
+    rf"|would\sbe|must\sbe|should\sbe|will\sbe|to)\s?){{0,2}}(?:just\s|simply\s"
+    rf"|the\ssingle\sword\s)?[:=]?\s{{0,3}}{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|when|and"
+    rf"|hypothes\w*|is\snot)\b)"
+    rf"|\b(?:so|therefore|thus|hence|returning|outputting|answering|writing|with)\b,?\s(?:it\sis\s|it's\s"
+    rf"|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or"
+    rf"|values?|rows?|if|hypothes\w*|\w+s\b))"
     rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
     rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
     re.IGNORECASE,
 )
 _UNANSWERABLE = re.compile(
-    r"\b(?:unanswerable|not\s(?:be\s)?answerable|(?:cannot|can\snot|can't|could\snot|couldn't)\sbe\s(?:\w{1,12}\s)?(?:answered|derived|determined|expressed|computed|calculated|retrieved|obtained|resolved|queried|generated|written|inferred|found)"
-    r"|(?:cannot|can\snot|can't|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto|isn't\spossible\sto)\s(?:\w{1,12}\s)?answer|out[\s_-]?of[\s_-]?scope|abstain\w{0,3}|no\sanswer\s(?:is\s)?(?:possible|exists|available)"
-    r"|(?:not\spossible|impossible|isn't\spossible)\s(?:with|from|on|in|using|given)\s|no\s(?:valid\s)?(?:sql\s)?(?:query|statement|sql)\s(?:is\spossible|possible|can|could|exists|would|will|is\savailable)"
-    r"|not\sanswerable|nothing\sto\squery|beyond\sthe\s(?:scope|schema)|not\ssupported\sby\s(?:the|this)\s(?:schema|database|data|tables)"
-    r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
-    r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
+    r"\b(?:unanswerable|not\s(?:be\s)?answerable|(?:cannot|can\snot|can't|could\snot"
+    r"|couldn't)\sbe\s(?:\w{1,12}\s)?(?:answered|derived|determined|expressed|computed|calculated|retrieved"
+    r"|obtained|resolved|queried|done|achieved|generated|written|inferred|found)"
+    r"|(?:cannot|can\snot|can't|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
+    r"|isn't\spossible\sto)\s(?:\w{1,12}\s)?answer|out[\s_-]?of[\s_-]?scope|abstain\w{0,3}"
+    r"|no\sanswer\s(?:is\s)?(?:possible|exists|available)"
+    r"|(?:not\spossible|impossible|isn't\spossible)\s(?:with|from|on|in|using|given)\s"
+    r"|no\s(?:valid\s)?(?:sql\s)?(?:query|statement|sql)\s(?:is\spossible|possible|can|could|exists|would|will"
+    r"|is\savailable)"
+    r"|not\sanswerable|nothing\sto\squery|answerable\W{1,4}(?:no|false)|beyond\sthe\s(?:scope|schema)"
+    r"|not\ssupported\sby\s(?:the|this)\s(?:schema|database|data|tables)"
+    r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible"
+    r"|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
+    r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser"
+    r"|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
     re.IGNORECASE,
 )
 _NO_QUERY = re.compile(
-    r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto|isn't\spossible\sto|no\sway\sto|couldn't|could\snot)\s(?:\w{1,12}\s){0,2}?"
-    r"(?:write|generate|create|produce|construct|formulate|build|derive|provide|give|compute|determine|retrieve|find|identify|query|obtain|calculate|extract|get|tell|look|express|say|list|compose)\b",
+    r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
+    r"|isn't\spossible\sto|no\sway\sto|couldn't|could\snot)\s(?:\w{1,12}\s){0,2}?"
+    r"(?:write|generate|create|produce|construct|formulate|build|derive|provide|give|compute|determine"
+    r"|retrieve|find|identify|query|obtain|calculate|extract|get|tell|look|express|say|list|compose)\b",
     re.IGNORECASE,
 )
 _LACKS = re.compile(
-    r"\b(?:no|none|not|nothing|neither|lacks?|lacking|missing|without|nowhere|absent|doesn't|don't|isn't|aren't|does\snot|do\snot)\b[^.!?\n]{0,120}\b(?:tables?|columns?|schema|database|fields?|dataset|stored|recorded|contain\w{0,3}|information|data|attributes?|available|present|included|captured|tracked)\b"
-    r"|\b(?:tables?|columns?|schema|database|fields?|dataset|information|data)\b[^.!?\n]{0,120}\b(?:no|none|not|nothing|lacks?|lacking|missing|doesn't|don't|isn't|aren't|absent)\b",
+    r"\b(?:no|none|not|nothing|neither|lacks?|lacking|missing|without|nowhere|absent|doesn't|don't|isn't"
+    r"|aren't|does\snot|do\snot)\b[^.!?\n]{0,120}\b(?:tables?|columns?|schema|database|fields?|dataset|stored"
+    r"|recorded|contain\w{0,3}|information|data|attributes?|available|present|included|captured|tracked)\b"
+    r"|\b(?:tables?|columns?|schema|database|fields?|dataset|information|data)\b[^.!?\n]{0,120}\b(?:no|none"
+    r"|not|nothing|lacks?|lacking|missing|doesn't|don't|isn't|aren't|absent)\b",
     re.IGNORECASE,
 )
+# Statements that the tables lack something, which say enough as a whole answer.
+_TABLES_LACK = re.compile(
+    r"\b(?:no|none\sof\sthe)\s(?:\w{1,20}\s){0,3}(?:tables?|columns?|fields?)\b|\b(?:tables?|columns?|schema"
+    r"|database|dataset|data)\s(?:\w{1,20}\s){0,2}?(?:do(?:es)?(?:n't|\snot)|ha(?:s|ve)\sno|lacks?"
+    r"|contains?\sno|stores?\sno|holds?\sno|includes?\sno)\b"
+    r"|\b(?:not|n't|nowhere|never)\s(?:(?!null\b)\w{1,12}\s){0,2}?(?:stored|recorded|tracked|available"
+    r"|captured|present|included|contained|part\sof|in)\b[^.!?\n]{0,60}\b(?:tables?|schema|database|dataset"
+    r"|data)\b|\binsufficient\s(?:information|data)\b",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\b(?:but|however|although|though|instead|approximat\w{1,5}|assum\w{1,5}|would|could|if)\b",
+    re.IGNORECASE,
+)
+_MAX_REASON = 300  # characters
 _REQUEST = re.compile(
-    r"\b(?:please|could\syou|can\syou|would\syou|kindly)\s(?:\w{1,12}\s)?(?:share|provide|clarify|give|send|specify|paste|tell|confirm|rephrase)\b|\bi(?:'d|\swould)?\sneed\s(?:to\s(?:know|see)|the|more|your)\b|\?\s*\Z",
+    r"\b(?:please|could\syou|can\syou|would\syou|kindly)\s(?:\w{1,12}\s)?(?:share|provide|clarify|give|send"
+    r"|specify|paste|tell|confirm|rephrase)\b|\bi(?:'d|\swould)?\sneed\s(?:to\s(?:know|see)|the|more|your)\b"
+    r"|\?\s*\Z",
     re.IGNORECASE,
 )
 _PRIVATE = re.compile(
-    r"\b(?:privacy|private|confidential\w{0,3}|comfortable|hipaa|ethic\w{0,4}|sensitive|protected\shealth|policy|policies|as\san\sai|individual\spatients|permission|authori[sz]\w{1,5}|access\sto\s(?:the|a|your|any)\s(?:\w{1,12}\s)?database)\b",
+    r"\b(?:privacy|private|confidential\w{0,3}|comfortable|hipaa|ethic\w{0,4}|sensitive|protected\shealth"
+    r"|policy|policies|as\san\sai|individual\spatients|permission|authori[sz]\w{1,5}|access\sto\s(?:the|a|your"
+    r"|any)\s(?:\w{1,12}\s)?database)\b",
     re.IGNORECASE,
 )
 
@@ -352,17 +429,16 @@ def _list_queries(answer: str) -> list[_Query]:
         for match in pattern.finditer(masked):
             in_code += _list_in_code(answer, *match.span(1), is_closed=match.end() > match.end(1))
         masked = pattern.sub(lambda match: " " * len(match[0]), masked)
-        if in_code:
-            return in_code
+        if any(_FROM.search(query.text) or not query.text for query in in_code):
+            return _drop_fragments(in_code)
+    if "&" in masked:
+        masked = _ENTITY.sub(lambda match: html.unescape(match[0]).rjust(len(match[0])), masked)
     has_elements = "<" in masked and _ELEMENT_MARK.search(masked) is not None
     if has_elements:
         masked = _ELEMENT_MARK.sub(lambda match: "\n\n" + " " * (len(match[0]) - 2), masked)
     queries = list(_iter_statements(masked, 0, len(masked), "query in text", is_closed=False))
-    if has_elements:
-        queries = [
-            _Query(html.unescape(query.text), query.start, query.end, query.rule)
-            for query in queries
-        ]
+    if in_code:
+        return _drop_fragments([*in_code, *queries])
     whole = answer.strip()
     if (
         len(queries) == 1
@@ -371,6 +447,12 @@ def _list_queries(answer: str) -> list[_Query]:
     ):
         return [_Query(queries[0].text, queries[0].start, queries[0].end, "whole answer")]
     return queries
+
+
+def _drop_fragments(queries: list[_Query]) -> list[_Query]:
+    """Return the queries without the parts that an explanation names ("SELECT COUNT(*)"), in order of appearance."""
+    whole = [query for query in queries if _FROM.search(query.text) or not query.text]
+    return sorted(whole or queries, key=lambda query: query.start)
 
 
 def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list[_Query]:
@@ -416,7 +498,7 @@ def _iter_statements(
             begin = comments.start() + len(comments[0]) - len(comments[0].lstrip())
             query = text[begin:stop].rstrip()
         if not query.endswith(";"):
-            query = query.rstrip(' .`*_|"')
+            query = query.rstrip(' .,`*_|"')
         is_at_end = not text[stop:end].strip() and not is_closed
         if is_at_end and _is_cut_off(query):
             continue
@@ -625,6 +707,8 @@ def _find_abstention(answer: str, offset: int = 0) -> _Query | None:
     if stated_reason is None:
         refusal = _NO_QUERY.search(text)
         stated_reason = refusal if refusal and _LACKS.search(text) else None
+    if stated_reason is None and len(text) <= _MAX_REASON and not _GOES_ON.search(text):
+        stated_reason = _TABLES_LACK.search(text)
     if stated_reason is None:
         return None
     return _Query("", offset + stated_reason.start(), offset + stated_reason.end(), "abstention")

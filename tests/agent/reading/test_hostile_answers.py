@@ -8,6 +8,7 @@ from agent.metrics.exact import normalise
 from agent.reading.choice import extract_option
 from agent.reading.note_verdicts import find_verdict
 from agent.reading.numbers import find_date, find_days, find_number
+from agent.reading.queries import find_query
 from agent.reading.words import plain_words, words_without_articles
 
 LENGTH = 40_000  # characters
@@ -80,6 +81,16 @@ HOSTILE = {
         "correct ",
         "0 errors found in the ",
     ),
+    "queries": (
+        "select ",
+        "select a, ",
+        "select [",
+        "```sql\n",
+        "with a as (",
+        '{"sql": "',
+        "-- ",
+        "answer is null, ",
+    ),
     "times": (
         "1 week ",
         "1 to ",
@@ -106,11 +117,12 @@ def read_letter(text: str) -> int | None:
         find_date,
         find_days,
         find_verdict,
+        find_query,
         normalise,
         plain_words,
         words_without_articles,
     ],
-    ids=["letter", "number", "date", "days", "verdict", "helm_words", "words", "articles"],
+    ids=["letter", "number", "date", "days", "verdict", "query", "helm_words", "words", "articles"],
 )
 def test_reading_is_fast_whatever_repeats(read, pieces):
     for piece in pieces:

@@ -1,0 +1,53 @@
+"""The numbered sentences of a note, and which of them a text repeats or corrects. Pure."""
+
+import re
+from collections.abc import Mapping
+
+Sentences = Mapping[int, str]
+"""The sentences of a note by their number; empty if they are not known."""
+
+_NOTE_LINE = re.compile(r"^(\d{1,4}) (.*)$", re.MULTILINE)
+_WORD = re.compile(r"\w+(?:\.\d+)?")
+_MIN_SIMILARITY = 0.6
+_MIN_LEAD = 0.15  # by which the most similar sentence must exceed the second
+
+
+def look_up_sentence(text: str, sentences: Sentences) -> int | None:
+    """Return the number of the sentence that a text repeats or corrects; None if none is clearly the most similar."""
+    words = split_words(text)
+    if len(words) < 2:
+        return None
+    ranked = sorted(
+        (
+            (measure_similarity(words, split_words(sentence)), -number)
+            for number, sentence in sentences.items()
+        ),
+        reverse=True,
+    )
+    if not ranked or ranked[0][0] < _MIN_SIMILARITY:
+        return None
+    if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _MIN_LEAD:
+        return None
+    return -ranked[0][1]
+
+
+def split_words(text: str) -> frozenset[str]:
+    """Return the words and numbers of a text, in lower case."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def measure_similarity(a: frozenset[str], b: frozenset[str]) -> float:
+    """Return the share of words that two texts have in common, from 0 to 1."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0
+
+
+def list_sentences(prompt: str) -> dict[int, str]:
+    """Return the numbered sentences of the last note in a prompt, or nothing if it has none."""
+    sentences: dict[int, str] = {}
+    for match in _NOTE_LINE.finditer(prompt):
+        number = int(match[1])
+        if number == 0:
+            sentences = {}
+        if number == len(sentences):
+            sentences[number] = match[2]
+    return sentences

@@ -1,0 +1,451 @@
+"""The wordings by which answers call a note correct or one of its sentences wrong. Pure data.
+
+Every repetition is bounded, so that hostile text takes no longer than any other text of its length.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement about a note. The pattern is tried where any of the words in `needs`, in lower case, occurs."""
+
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+    def find_all(self, flat: str, lower: str) -> Iterator[re.Match[str]]:
+        """Yield the statements in a text, which is also given in lower case."""
+        return (
+            self.pattern.finditer(flat) if any(word in lower for word in self.needs) else iter(())
+        )
+
+
+def _build_statement(needs: str, pattern: str) -> Statement:
+    return _join(needs, re.compile(pattern, re.IGNORECASE))
+
+
+def _join(needs: str, pattern: re.Pattern[str]) -> Statement:
+    return Statement(tuple(needs.split("|")), pattern)
+
+
+# Marks that carry no meaning here are replaced by spaces, so that positions stay the same.
+FLAT = str.maketrans(dict.fromkeys('"*`_#[]({}<>|$•\ufe0f', " "))
+
+SENTENCE_WORD = (
+    r"(?:sentences?|lines?|statements?|sent\.|items?|satz|zeile|frase|oraci[oó]n|l[ií]nea|phrase|ligne|riga"
+    r"|zin|mening"
+    r"|zdanie)"
+)
+NOT_AFTER = r"(?![\w/%]|[.,]\d|-\w)"
+NUMBER = rf"(?:(?:ids?|numbers?|no\.?|nr\.?)\s{{0,2}})?[:=]?\s{{0,2}}'?(\d{{1,4}}){NOT_AFTER}"
+REFERENCE = rf"\b(?:{SENTENCE_WORD}|ids?)\s{{0,2}}{NUMBER}"
+# "2 sentences", "1 error", "7 days ago": a count. Lower case, because a sentence begins with a capital.
+COUNT = re.compile(
+    r"\s{0,3}(?:%|(?:(?:potential|possible|medical|clinical|factual)\s)?(?:sentences?|errors?|mistakes?"
+    r"|issues?|problems?"
+    r"|inaccuracy|inaccuracies|inconsistency|inconsistencies)\b|(?:seconds?|minutes?|hours?|days?|weeks?"
+    r"|months?|years?"
+    r"|mg|mcg|g|kg|m[Ll]|L|units?|tablets?|times|cm|mm|percent|patients?|out\sof|of\sthe)\b)"
+)
+SEVERAL = re.compile(
+    rf"\s{{0,2}}(?:,|&|-|/|\band\b|\bor\b"
+    rf"|\bto\b)\s{{0,2}}(?:{SENTENCE_WORD}\s)?\d{{1,4}}{NOT_AFTER}(?!\s?(?:mg|mm|cm|g|%|m[lL])\b)",
+    re.IGNORECASE,
+)
+LABEL = (
+    r"(?:(?:so|thus|therefore|hence|then|and|in\sconclusion|overall)\b,?\s{0,2})?(?:(?:my|the"
+    r"|our)\s{1,2})?(?:(?:final|correct|overall)\s{1,2})?"
+    r"(?:answer|verdict|output|result|response|conclusion|decision|assessment|judge?ment|determination"
+    r"|diagnosis\sof\sthe\snote"
+    r"|respuesta|risposta|antwort|r[eé]ponse|resposta|svar|odpowied[zź]|cevap)"
+    r"(?:\s{1,2}(?:here|to\sthis|for\sthis\s\w{1,10}))?(?:\s{1,2}(?:is|would\sbe|will\sbe|remains|ist|es|est"
+    r"|è))?(?:\s{1,2}that)?\s{0,2}[:=>→➜➡,-]{0,2}\s{0,3}"
+)
+CORRECT_IN_CAPITALS = (
+    r"CORR?ECT(?![\w-])(?!\s{1,2}(?:the|this|it|to|or|if|unless|sentence|line|answer|SENTENCE|ANSWER|VERSION"
+    r"|TEXT|dose)\b)(?!:)(?!\s{0,3}/|\s{1,3}INCORRECT)"
+)
+CORRECT_WORD = (
+    r"(?i:corr?r?e?c?t|all\s(?:is\s)?(?:correct|fine|good)|(?:it\s)?looks?\s(?:correct|fine|good)(?:\sto\sme)?"
+    r"|(?:i'd\ssay\s)?it(?:'s|\sis)\scorrect|correcto|korrekt|corretto|correcte|richtig|poprawn[ya]"
+    r"|no\s(?:\w{1,12}\s)?(?:errors?|issues?|mistakes?|problems?|inaccuracies|corrections?"
+    r"|changes)(?:\s(?:found|detected|identified|needed|required))?|error[\s-]free)"
+)
+EXCEPTION = re.compile(
+    r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly"
+    r"|not|until|almost|nearly|so\sfar)\b",
+    re.IGNORECASE,
+)
+HARMLESS = re.compile(
+    r"\b(?:but|however|although|though)\b[^.!?\n]{0,80}\b(?:nothing|no|not\san?|i(?:'m| am)\snot|isn't|aren't"
+    r"|don't|fine|acceptable|correct|minor|plausible)\b",
+    re.IGNORECASE,
+)
+
+LINE = re.compile(r"[^\n]+")
+SENTENCE_END = re.compile(r"[.!?]['\")\]]{0,2}(?=\s)|\n")
+BULLET = r"[\s+=:'.,~→➜➡✅✔✓☑❌✗✘-]{0,8}"
+CAPTION = (
+    r"(?:wrong|right|original|correct(?:ed|ion)?|revised|before|after|old|new|error|mistake"
+    r"|incorrect)(?:\s(?:sentence|line|version|text))?\s?[:=>→-]{1,2}\s"
+)
+CORRECT_LINE = re.compile(
+    rf"{BULLET}(?P<label>{LABEL})?'?(?:{CORRECT_IN_CAPITALS}|{CORRECT_WORD}(?=\W{{0,4}}(?:\n|\Z)))(?!\W{{0,2}}\?)"
+)
+BOXED = re.compile(r"\\boxed\s{0,2}")
+INCORRECT = re.compile(
+    rf"{BULLET}(?:{LABEL})?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z))"
+    rf"|Incorrect(?=[.!:]\s))(?!\w)"
+)
+ID_LINE = re.compile(
+    rf"{BULLET}(?:{CAPTION})?(?P<label>{LABEL})?(?:(?:the\s)?(?:error|wrong|incorrect"
+    rf"|erroneous)?\s{{0,2}}(?:is\s)?(?:in\s)?(?P<word>{SENTENCE_WORD}|s(?=\d))\s{{0,2}}"
+    rf"|(?P<id>ids?\s{{0,2}}))?"
+    rf"{NUMBER}(?P<mark>(?:'(?!s\b))?(?:\s{{0,2}}[.):,;=>→➜➡-]{{1,2}})?)",
+    re.IGNORECASE,
+)
+SUBMISSION = re.compile(
+    r"[ \t'-]{0,4}(?:(?:[A-Za-z]\w{0,20}(?:-\w{1,20}){1,4}"
+    r"|\d{1,5}(?=[ \t,;]{1,3}[01][ \t,;]{1,3}-?\d{1,4}[ \t,;]{1,3}(?:\""
+    r"|NA\b)))[ \t,;]{1,3}(?P<flag>[01])[ \t,;]{1,3}(?P<id>-?\d{1,4})(?=[\s,;]|\Z)"
+    r"|(?P<bare_flag>[01])[ \t,;]{1,3}(?P<bare_id>-1(?=[ \t,;]{1,3}NA\b|[ \t]{0,3}(?:\n|\Z))"
+    r"|\d{1,4}(?=[ \t,;]{1,3}\"\w)))"
+    r"[ \t,;]{0,3}(?P<text>[^\n]{0,20})"
+)
+
+# "3: OK", "6: ERROR" in a list of all sentences.
+STATUS = re.compile(
+    r"(?:ok|okay|fine|correct|no\s(?:\w{1,12}\s)?(?:errors?|issues?|problems?)|accurate|plausible|acceptable"
+    r"|right|normal|consistent|good|valid)(?=\W{0,3}(?:$|\Z|\n)|[.,;-])"
+    r"|[✓✔✅☑]"
+    r"|(?P<wrong>[✗❌✘]|(?:error(?!s|:|\s(?:found|detected|identified|present))|wrong|incorrect|inaccurate"
+    r"|erroneous|not\scorrect)\b)",
+    re.IGNORECASE,
+)
+DOUBT = re.compile(
+    r"^\W{0,4}(?:if|unless|suppose|were|had)\b(?!\s(?:i|we|one)\s(?:must|have\sto|had\sto)\s(?:pick|choose"
+    r"|answer|decide)\b)"
+    r"|\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
+    r"|suspicious|suspicio\w{1,3}|candidates?|tempt\w{0,5}|consider(?:ed|ing)?"
+    r"|quibble|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"\W{0,4}(?:if|unless|when|where)\b", re.IGNORECASE)
+CHOSEN = re.compile(
+    r"\b(?:best\sguess|i(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\swith|select|settle|conclude))\b",
+    re.IGNORECASE,
+)
+NEGATION = re.compile(
+    r"\b(?:no|not|never|nothing|none|without|neither|nor|dismiss\w{0,4}|rul\w{1,4}\sout|cannot)\b|n't\b",
+    re.IGNORECASE,
+)
+PARTIAL = re.compile(
+    r"\b(?:other|others|rest|remaining|else|otherwise|previous|following|first|last|labs?|vitals?|exam)\b",
+    re.IGNORECASE,
+)
+NOTE = (
+    r"(?:(?:the|this|your|entire|whole|given|provided|clinical|medical|patient(?:'s)?"
+    r"|progress)\s{1,2}){1,4}(?:note|text|record|vignette|document|documentation|report|case|chart|passage"
+    r"|summary|narrative)"
+)
+FINE_WORD = (
+    r"(?:correct|accurate|error-free|fine|right|consistent|ok|okay|sound|valid|plausible|unremarkable"
+    r"|appropriate|coherent|flawless|in\sorder"
+    r"|free\s(?:of|from)\s(?:any\s)?(?:\w{1,12}\s)?(?:errors?|mistakes?))\b"
+)
+ERROR_NOUN = (
+    r"(?:errors?|mistakes?|inaccurac(?:y|ies)|inconsistenc(?:y|ies)|flaws?|discrepanc(?:y|ies)|issues?"
+    r"|problems?|corrections?|contradictions?|fault)"
+)
+CALLS_CORRECT = (
+    _build_statement(
+        "correct|accura|error|fine|right|consistent|ok|sound|valid|plausible|unremark|appropriate|coherent|flawless"
+        "|order|free of|free from",
+        rf"(?:{NOTE}|\b(?:all|each|every)\s(?:one\s)?(?:of\s)?(?:(?:the|these"
+        rf"|its)\s)?(?:\d{{1,4}}\s)?{SENTENCE_WORD}|\beverything)"
+        rf"(?:\s(?:in|of|here|above)(?:\s(?:the|this)\s(?:\w{{1,20}}\s)?(?:note|text))?|\s(?:itself|as\s(?:written"
+        rf"|given|a\swhole|it\sstands|presented|provided)))?\s(?:is|are|looks?|seems?|appears?"
+        rf"|reads?)(?:\sto\sbe)?\s"
+        rf"(?:(?:both|all|probably|likely|most\slikely|still|actually|already|entirely|completely|fully|medically"
+        rf"|factually|clinically|internally|therefore|thus|indeed|as\swritten|quite"
+        rf"|overall)[\s,]{{1,2}}(?:and\s)?){{0,3}}{FINE_WORD}",
+    ),
+    _build_statement(
+        "call|consider|deem|judge|mark|rate|find|believe|label",
+        rf"\b(?:call|consider|deem|judge|mark|rate|find|believe|label)\s{NOTE}\s(?:to\sbe\s"
+        rf"|as\s)?(?:\w{{1,12}}\s){{0,1}}{FINE_WORD}",
+    ),
+    _build_statement("flag", r"\berror\sflag\s{0,2}(?:is|=|:)\s{0,2}0\b"),
+    _build_statement(
+        "there isn|there is not|there aren|there are not",
+        rf"\bthere\s(?:is|are)(?:n't|\snot)\s(?:an?|any)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "don't|do not",
+        rf"\b(?:don't|do\snot)\s(?:think|believe|see)\s(?:that\s)?there(?:'s|\sis|\sare)\s(?:an?"
+        rf"|any)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "errors|error:|error :|mistakes",
+        r"\b(?:errors?|mistakes?)(?:\s(?:found|detected|identified|present|count))?\s{0,2}[:=]\s{0,2}(?:none|0"
+        r"|zero|nil)\b",
+    ),
+    _build_statement(
+        " no ",
+        rf"{NOTE}\s(?:contains|has|shows|includes)\sno\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "no |0 |zero ",
+        rf"\b(?:no|0|zero)\s(?:(?!other|further|more|additional|such)\w{{1,20}}\s){{0,2}}(?:{ERROR_NOUN}|changes?"
+        rf"|alterations?)\b"
+        rf"(?=\s(?:(?:that\s)?(?:was|were|is|are|has\sbeen|have\sbeen|could\sbe|can\sbe)\s|to\s|found|detected"
+        rf"|identified|present|needed|required|necessary|noted|seen|spotted|exists?"
+        rf"|in\s(?:the|this|any|your)\s(?:\w{{1,20}}\s){{0,2}}(?:note|text|sentences?|record|vignette)|here)"
+        rf"|\W{{0,4}}(?:$|\Z|\n|[,;]))",
+    ),
+    _build_statement(
+        "not |n't |unable",
+        rf"\b(?:(?:could|did|do|does|was|am)(?:\snot|n't)|can\snot|can't|cannot|not|unable\sto"
+        rf"|not\sable\sto)\s(?:(?:really|actually)\s)?(?:find|see|identify|detect|contain|spot|have|locate|notice"
+        rf"|include|show)\s(?:an?\s|any\s)?(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "nothing",
+        r"\bnothing\s(?:\w{1,12}\s){0,2}(?:(?:needs|has|ought)\s(?:to\s(?:be\s)?)?(?:chang|correct|fix)\w{1,4}"
+        r"|(?:is\s)?(?:wrong|incorrect|inaccurate)|to\s(?:correct|fix|change))\b",
+    ),
+    _build_statement(
+        "none of|no ",
+        rf"\b(?:none\sof\s(?:the|these|its)|no)\s(?:\d{{1,4}}\s)?{SENTENCE_WORD}\s(?:\w{{1,12}}\s){{0,4}}?(?:wrong"
+        rf"|incorrect|inaccurate|errors?|erroneous|changed|corrected|correcti\w{{1,3}})\b",
+    ),
+)
+TOKEN = re.compile(rf"(?<![\w-]){CORRECT_IN_CAPITALS}(?!\W{{0,2}}\?)")
+BEFORE_TOKEN = re.compile(
+    r"(?:[:=>,'-]|\b(?:answer|say|respond|mark|marked|is|as|with|verdict|stand|remains?|output|therefore|so"
+    r"|thus|note|conclude|reply|it|rate))\s{0,3}$",
+    re.IGNORECASE,
+)
+
+WRONG_WORD = (
+    r"(?:wrong|incorrect|inaccurate|erroneous|errors?|mistakes?|mistaken|false|flawed|problem(?:atic)?"
+    r"|inconsistent|inappropriate|contraindicated|altered|faulty"
+    r"|culprit|misleading|implausible|contradict\w{1,4}|falsch|incorrect[aoe]|err[oó]nea?|erronée?"
+    r"|sbagliat[ao]|fout|fel)\b"
+)
+NOT_RIGHT = (
+    r"(?:not|n't)\s(?:\w{1,12}\s){0,2}?(?:correct|right|accurate|consistent|appropriate|supported|compatible"
+    r"|plausible|true|indicated|fit|match|explain|agree|make\ssense)\b"
+)
+THIS_WRONG = re.compile(
+    rf"^\W{{0,4}}(?:(?:this|that|it|here)\s(?:one\s|sentence\s|line\s|statement\s)?(?:is|has|contains|looks"
+    rf"|seems|'s)\s(?:\w{{1,12}}\s){{0,3}}?(?:{WRONG_WORD}|{NOT_RIGHT})"
+    rf"|(?:wrong|incorrect|error|erroneous|inaccurate)\W{{0,3}}(?:$|\Z|\n))",
+    re.IGNORECASE,
+)
+WRONG_BEFORE = re.compile(
+    rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
+    rf"|fehler|erreur|errore)|"
+    rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
+    rf"|modified|changed|falsche)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\bculprit|\bodd\sone\sout)"
+    rf"(?P<between>[^\d.!?\n]{{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
+    rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
+    re.IGNORECASE,
+)
+WRONG_AFTER = re.compile(
+    rf"{REFERENCE}(?P<between>(?:[^.!?\n]|(?<=\d)\.(?=\d)){{0,160}}?)"
+    rf"(?:(?:\b(?:is|was|are|contains?|has|includes?|seems|appears|looks|holds|as|being|be|with)"
+    rf"|'s)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,4}}?{WRONG_WORD}"
+    rf"|{NOT_RIGHT}|\b(?:should|must|needs\sto|ought\sto|has\sto)\s(?!not\b|stay"
+    rf"|remain)(?:\w{{1,12}}\s){{0,2}}?(?:be|read|say|state|have|mention|name|instead|contain|list)\b"
+    r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
+    r"|\b(?:must|has\sto|should)\sbe\s(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
+    rf"|\b(?:is|ist|es|est)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
+    re.IGNORECASE,
+)
+MENDED = re.compile(
+    rf"\b(?:change|correct|replace|fix|strike(?:\sout)?|rewrite|amend|edit|revise|modify|cross\sout"
+    rf"|flag(?:ged)?|correcting|marked|corrected|disagree\swith|take\sissue\swith)"
+    rf"\s{{1,2}}(?:the\s)?(?:\w{{1,12}}\s){{0,2}}?{REFERENCE}",
+    re.IGNORECASE,
+)
+MENDED_IN = re.compile(
+    rf"\b(?:(?:change|replace|correct|fix|swap)\s|(?:should|must|needs\sto|ought\sto)\s(?:have\s)?(?:be(?:en)?"
+    rf"|read|say|state)\b)[^\n.!?]{{0,160}}?(?:\bin\s(?:the\s)?|\s{{2}}){REFERENCE}",
+    re.IGNORECASE,
+)
+CHOICE = re.compile(
+    rf"(?:\b(?:best\sguess|my\s(?:pick|choice|vote|money))(?:\s(?:is|was|would\sbe|goes\sto|on))?"
+    rf"|\bi(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\s(?:with|for)|select|flag|settle\s(?:on"
+    rf"|for)|opt\sfor|name)(?:\sthat|\sit's|\sit\sis)?"
+    rf"|\bthe\s(?:sentence\s)?id\s(?:is|would\sbe)|\bleav(?:es|ing)\s(?:us\swith|only|just|me\swith)?|\b(?:it"
+    rf"|this)\s(?:is|must\sbe)(?=\s(?:{SENTENCE_WORD}|ids?)\s))"
+    rf"\s{{0,2}}:?\s{{0,2}}(?:{SENTENCE_WORD}\s|the\s)?{NUMBER}(?!\s(?:[a-z]{{2,}})\s(?:{SENTENCE_WORD}))",
+    re.IGNORECASE,
+)
+REMAINS = re.compile(
+    rf"(?:\b(?:thus|so|therefore|hence|only)\b,?\s)(?:{SENTENCE_WORD}\s)?{NUMBER}\s(?:remains|is\sleft)\b",
+    re.IGNORECASE,
+)
+EXCEPT_FOR = re.compile(
+    rf"\b(?:except|apart\sfrom|other\sthan|besides|save\sfor|aside\sfrom)\s(?:for\s|in\s)?(?:the\s)?{REFERENCE}",
+    re.IGNORECASE,
+)
+CALLS_WRONG_SOMEWHERE = (
+    _build_statement(
+        "contain|has|have|include",
+        rf"{NOTE}\s(?:\w{{1,12}}\s)?(?:contains?|has|have|includes?)\s(?:an|one|1|a|some|several|two|multiple|2|3"
+        rf"|three)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "is incorrect|is wrong|is inaccurate|is not",
+        rf"{NOTE}\sis\s(?:incorrect|wrong|inaccurate|not\s(?:\w{{1,12}}\s)?(?:correct|accurate))\b",
+    ),
+    _build_statement(
+        "there is|there are",
+        rf"\bthere\s(?:is|are)\s(?:indeed\s)?(?:an|one|1|a|two|several|some|multiple|2"
+        rf"|at\sleast\sone)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "notice|found|find|see |identified|spotted|detected",
+        rf"\b(?:i|we)\s(?:\w{{1,12}}\s)?(?:notice|noticed|found|find|see|identified|spotted|detected)\s(?:an|one|a"
+        rf"|two|three|several|some|multiple|2|3)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement(
+        "sentences|lines",
+        rf"\b(?:two|three|several|multiple|[2-9])\s(?:\w{{1,12}}\s){{0,2}}(?:sentences|lines)\s(?:are|look|seem"
+        rf"|contain|have)\s(?:\w{{1,12}}\s){{0,2}}{WRONG_WORD}",
+    ),
+    _build_statement(
+        "sentence|line",
+        rf"\bthe\s(?:\w{{1,12}}\s){{1,3}}(?:sentence|line)\s(?:is|contains|has)\s(?!not\b)(?:(?!not\b"
+        rf"|no\b)\w{{1,12}}\s){{0,2}}{WRONG_WORD}",
+    ),
+    _build_statement(
+        "found|detected|identified",
+        r"\b(?:[1-9]|one|two|three|several)\s(?:\w{1,12}\s){0,2}(?:errors?|mistakes?)\s(?:(?:was"
+        r"|were)\s)?(?:found|detected|identified)\b",
+    ),
+    _build_statement("flag", r"\berror\sflag\s{0,2}(?:is|=|:)\s{0,2}1\b"),
+    _build_statement(
+        "number of errors|error count",
+        r"\b(?:number\sof\serrors|error\scount)\s{0,2}(?:is|=|:)\s{0,2}[1-9]\b",
+    ),
+    _build_statement(
+        "error|mistake",
+        r"\bis\s(?:\w{1,12}\s)?(?:an|the)\s(?:\w{1,12}\s)?(?:error|mistake)\b(?!\sin)",
+    ),
+    _build_statement("in sentences", r"\b(?:errors|mistakes)\s(?:are\s)?in\ssentences\s\d{1,4}"),
+    _build_statement("not correct", r"\bnot\sCORRECT\b"),
+    _build_statement(
+        " and |&| or ",
+        rf"(?:\b{SENTENCE_WORD}|\beither"
+        rf"|\bboth)\s(?:{SENTENCE_WORD}\s)?\d{{1,4}}(?:,\s?\d{{1,4}}){{0,20}},?\s(?:and|&"
+        rf"|or)\s(?:{SENTENCE_WORD}\s)?\d{{1,4}}\s"
+        rf"(?:is|are|contains?|has|have)\s(?:both\s|all\s)?(?:an?\s)?{WRONG_WORD}",
+    ),
+)
+RETRACTION = re.compile(
+    r"\b(?:hold\son|scratch\sthat|take\s(?:that|it)\sback|disregard|ignore\s(?:my|the|that|what)|on\s(?:second"
+    r"|further|closer)\s(?:thought|reflection|look|inspection)"
+    r"|chang\w{1,3}\smy\s(?:mind|answer)|let\sme\s(?:reconsider|re-?think|correct|start\sover)|actually,?\sno"
+    r"|no,\sactually|i\swas\s(?:wrong|mistaken)|need\sto\sthink"
+    r"|not\ssure\sabout\s(?:that|this|my)|wait(?=[,.!-]|\s(?:no|actually|a))|my\smistake|i\smisread)\b",
+    re.IGNORECASE,
+)
+TURN_NEXT = re.compile(r"\s{0,4}(?:however|but|except|only|although|yet)\b", re.IGNORECASE)
+TURN = re.compile(
+    r"\b(?:but|however|actually|although|though|dismissed|still|yet|acceptable|nevertheless)\b",
+    re.IGNORECASE,
+)
+# "7 because fluconazole does not treat BV.", "7 fluconazole should be metronidazole"
+REASON = re.compile(r"(?:because|since|as|where)\b|[^.!?\n]{0,80}\bshould\b", re.IGNORECASE)
+# "Sentence 6 is inconsistent with a normal pH, but fits the diagnosis."
+EXCUSE = re.compile(
+    r"\b(?:but|though|although|yet|still)\b[^.!?\n]{0,100}\b(?:fits?|acceptable|fine|not|can't|isn't|don't"
+    r"|doesn't|consistent|plausible|explain\w{0,3}|normal|okay?|correct|minor)\b",
+    re.IGNORECASE,
+)
+BARE_WRONG = re.compile(
+    rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:is|was|must\sbe"
+    rf"|should\sbe)\s(?!not\b)(?:(?!not\b)\w{{1,12}}\s){{0,3}}?(?:{WRONG_WORD}|(?:{SENTENCE_WORD}"
+    rf"|one)\s(?:with|containing)\sthe\serror)",
+    re.IGNORECASE | re.MULTILINE,
+)
+NUMBER_ALONE = re.compile(
+    rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,2}}(?:\.\s|\.?\Z|\.?\n))",
+    re.IGNORECASE | re.MULTILINE,
+)
+REFERS = "sentence|line|id|statement|item|satz|zeile|frase|phrase|orac|línea|riga|zin|mening|zdanie"
+CALLS_SENTENCE_WRONG = (
+    _join(
+        "error|mistake|inaccura|incons|problem|issue|flaw|discrep|contradict|wrong|incorrect|altered"
+        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch",
+        WRONG_BEFORE,
+    ),
+    _join(REFERS, WRONG_AFTER),
+    _join(
+        "change|correct|replace|fix|strike|rewrite|amend|edit|revise|modify|cross|flag|mark|disagree"
+        "|issue",
+        MENDED,
+    ),
+    _join(
+        "change|replace|correct|fix|swap|should|must|need|ought",
+        MENDED_IN,
+    ),
+    _join("guess|my |i |i'|leav|it |this| id ", CHOICE),
+    _join("remains|is left", REMAINS),
+    _join("except|apart|other than|besides|save for|aside", EXCEPT_FOR),
+    _join(REFERS, NUMBER_ALONE),
+)
+DIGIT = re.compile(r"\d")
+ANNOUNCEMENT = re.compile(
+    r"(?:\b(?:answer|verdict|output|result|response|conclusion|submission|incorrect|error|wrong|correction"
+    r"|corrected\s\w{1,12})(?:\s(?:is|reads|was|in|sentence|line)){0,3}\s{0,2}[:.!>=-]{0,3}"
+    r"|\b(?:sentence|line|error)\s(?:is|reads|was)(?:\sin)?:?)$",
+    re.IGNORECASE,
+)
+LABELLED = re.compile(
+    rf"\b(?:final\s)?(?:answer|verdict|conclusion)(?:\sis|\swould\sbe|:|\s?=>?"
+    rf"|\s-)\s{{0,3}}(?:{SENTENCE_WORD}\s{{1,2}})?{NUMBER}",
+    re.IGNORECASE,
+)
+CLAUSE_END = re.compile(r"[,;:]\s|\b(?:but|so|therefore|thus|hence|and)\b", re.IGNORECASE)
+REFERENCE_PATTERN = re.compile(REFERENCE, re.IGNORECASE)
+FINE = re.compile(
+    r"\b(?:is|are|was|looks|seems|appears)\s(?:\w{1,20}\s){0,2}?(?:correct|fine|accurate|right|okay?"
+    r"|appropriate|plausible|acceptable)\b",
+    re.IGNORECASE,
+)
+CALLS_WRONG = re.compile(
+    r"\b(?:error|wrong|incorrect|inaccurate|mistake|erroneous|problem|replace|change|should\s(?:read|be|say)"
+    r"|instead|write|corrected|correction)\b",
+    re.IGNORECASE,
+)
+PROMPT = re.compile(r"^[^\S\n]{0,4}Clinical\snote:[^\S\n]{0,4}\n", re.MULTILINE)
+PROMPT_END = re.compile(r"^[^\S\n]{0,4}Answer:", re.MULTILINE)
+
+
+QUOTED = re.compile(
+    r"\"([^\"\n]{8,1500})\"|(?<!\w)'([^'\n]{8,1500}(?:'\w[^'\n]{1,200}){0,5})'(?!\w)"
+)
+CORRECTED = re.compile(
+    r"\b(?:correct(?:ed|ion)|revised|fixed|new|rewritten)(?:\s(?:sentence|line|version|text"
+    r"|statement))?(?:\s(?:is|reads|to|would\sbe|should\sbe"
+    r"|should\sread))?\s{0,2}[:>=-]{1,2}\s{0,4}([^\n]{8,1500})",
+    re.IGNORECASE,
+)
+
+
+WHOLE = re.compile(
+    r"\s{0,9}(?P<verdict>CORRECT|(?P<number>\d{1,4})[.:]? [A-Z][a-z]* [\w ,.()%/+'-]{1,600})\.?\s{0,9}"
+)
+# Words by which an answer may say more than its form.
+IS_MORE = re.compile(
+    r"CORRECT.|correct|wrong|error|mistake|sentence|line\b|note|guess|wait|hold on|scratch|disregard|ignore"
+    r"|thought|look|mind|reconsider|think|sure|actually|misread|should|instead"
+    r"|remain|because|since|not |Normal|Consistent|Accurate|Valid|Right|Good|Fine|No ",
+    re.DOTALL,
+)

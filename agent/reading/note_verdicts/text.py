@@ -1,0 +1,458 @@
+"""Read the verdict in a plain text: lines in the form of an answer, and statements in sentences. Pure."""
+
+import re
+from dataclasses import replace
+
+from agent.reading.note_verdicts import patterns
+from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, Claim
+from agent.reading.note_verdicts.note import (
+    Sentences,
+    look_up_sentence,
+    measure_similarity,
+    split_words,
+)
+
+_MIN_SIMILARITY = 0.6
+_MIN_RESEMBLANCE = 0.3  # of a line that begins with a sentence's number
+_MAX_LOOKED_UP = 40  # passages compared with the note's sentences
+_MAX_LINES = 400  # lines examined at each end of an answer
+
+
+def find_in_text(plain: str, sentences: Sentences) -> Claim | None:
+    """Return the verdict of a plain text; None if it states none, or takes it back."""
+    flat = patterns.BOXED.sub(lambda match: " " * len(match[0]), plain.translate(patterns.FLAT))
+    start, end = _find_answer_to_prompt(flat)
+    # Spaces take the place of a repeated prompt, so that positions stay the same.
+    plain, flat = " " * start + plain[start:end], " " * start + flat[start:end]
+    claims = ClaimsOfText(plain, flat, sentences)
+    claims.add_lines()
+    claims.add_statements()
+    return claims.decide()
+
+
+def _find_answer_to_prompt(flat: str) -> tuple[int, int]:
+    """Return the part of a text that answers, without the prompt that models repeat before it or go on with."""
+    prompt = patterns.PROMPT.search(flat)
+    if prompt is None:
+        return 0, len(flat)
+    if flat[: prompt.start()].strip():
+        return 0, prompt.start()
+    answer = patterns.PROMPT_END.search(flat, prompt.end())
+    if answer is None:
+        return 0, 0
+    following = patterns.PROMPT.search(flat, answer.end())
+    return answer.start(), following.start() if following else len(flat)
+
+
+class ClaimsOfText:
+    """Collects the claims of a plain text about a note, and decides between them."""
+
+    def __init__(self, plain: str, flat: str, sentences: Sentences) -> None:
+        self._plain = plain
+        self._flat = flat
+        self._sentences = sentences
+        self._claims: list[Claim] = []
+        self._names_unknown_number = False
+
+    # Lines in the form of an answer.
+
+    def add_lines(self) -> None:
+        """Add the lines in the form that was asked for, and those of the official submission."""
+        lines = [line for line in patterns.LINE.finditer(self._flat) if line[0].strip(" .-=:,'~+")]
+        if len(lines) > 2 * _MAX_LINES:
+            lines = lines[:_MAX_LINES] + lines[-_MAX_LINES:]
+        numbered: list[tuple[re.Match[str], re.Match[str]]] = []
+        for line in lines:
+            start, end = line.span()
+            submission = patterns.SUBMISSION.match(self._plain, start, end)
+            if submission:
+                self._add_submission(submission)
+                continue
+            if self._add_correct_line(start, end):
+                continue
+            incorrect = patterns.INCORRECT.match(self._flat, start)
+            number = incorrect and patterns.ID_LINE.match(self._flat, incorrect.end(), end)
+            if incorrect and number and self._is_sentence(number, end):
+                self._add_number(number, line, "line")
+                continue
+            if incorrect:
+                self._add(SOME_ERROR, start, incorrect.end(), "line", is_final=True)
+                continue
+            number = patterns.ID_LINE.match(self._flat, start, end)
+            status = number and patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
+            if number and status and status["wrong"]:
+                self._add(self._get_number(number), start, end, "stated verdict", is_final=False)
+            elif number and self._is_sentence(number, end):
+                numbered.append((line, number))
+        self._add_numbered(numbered, lines)
+
+    def _add_submission(self, match: re.Match[str]) -> None:
+        flag = match["flag"] or match["bare_flag"]
+        number = int(match["id"] or match["bare_id"])
+        has_text = match["text"].strip(" \"'“”.,").upper() not in ("", "NA", "N/A", "NONE", "NULL")
+        if flag == "0":
+            verdict = NO_ERROR if number == -1 and not has_text else CONTRADICTION
+        else:
+            verdict = number if number >= 0 else CONTRADICTION
+        self._add(verdict, match.start(), match.end(), "submission line", is_final=True)
+
+    def _add_correct_line(self, start: int, end: int) -> bool:
+        match = patterns.CORRECT_LINE.match(self._flat, start, end)
+        if match is None:
+            return False
+        rest = self._flat[match.end() : self._find_sentence_end(match.end())]
+        exception = patterns.EXCEPTION.search(rest)
+        if exception and not patterns.HARMLESS.search(rest):
+            found = patterns.EXCEPT_FOR.search(self._flat, match.end(), end)
+            verdict = int(found[1]) if found else CONTRADICTION
+            self._add(
+                verdict, match.start(), found.end() if found else match.end(), "line", is_final=True
+            )
+            return True
+        self._add(
+            NO_ERROR,
+            start,
+            match.end(),
+            "final answer" if match["label"] else "line",
+            is_final=True,
+        )
+        return True
+
+    def _is_sentence(self, match: re.Match[str], end: int) -> bool:
+        """Return whether a number at the start of a line is that of a sentence, and no count or range."""
+        if patterns.COUNT.match(self._flat, match.end()) or patterns.SEVERAL.match(
+            self._flat, match.end("mark") - len(match["mark"])
+        ):
+            return False
+        rest = self._flat[match.end() : end].lstrip(" '")
+        if not rest.strip(" ."):
+            return not match["word"] or match["word"].lower() != "s"
+        if patterns.STATUS.match(rest):
+            return False
+        if match["word"] or match["id"]:
+            return bool(match["mark"]) or rest[0].isupper()
+        is_marked = bool(match["mark"]) or bool(match["label"])
+        is_reasoned = (
+            self._get_number(match) in self._sentences and patterns.REASON.match(rest) is not None
+        )
+        return (
+            is_marked
+            or is_reasoned
+            or not rest[0].islower()
+            or self._measure(match, end) >= _MIN_SIMILARITY
+        )
+
+    def _add_numbered(
+        self, numbered: list[tuple[re.Match[str], re.Match[str]]], lines: list[re.Match[str]]
+    ) -> None:
+        """Add the lines that begin with a sentence's number, unless they only list the note or the reasons."""
+        candidates = numbered
+        labelled = [(line, match) for line, match in numbered if match["label"]]
+        if labelled:
+            for line, match in labelled:
+                self._add_number(match, line, "final answer")
+        follows_label = [pair for pair in numbered if self._follows_announcement(pair[0].start())]
+        if not labelled and follows_label:
+            first = follows_label[0][0].start()
+            numbered = [pair for pair in numbered if pair[0].start() >= first]
+        elif labelled:
+            return
+        kept = [pair for pair in numbered if not self._is_list_item(pair[1], candidates)]
+        if len({match[self._group(match)] for _, match in kept}) > 1 and self._sentences:
+            kept = [pair for pair in kept if not self._repeats_note(*pair)]
+        distinct = {self._get_number(match) for _, match in kept}
+        if len(distinct) > 1 and len(kept) > 1:
+            is_note = not self._sentences and not follows_label
+            if not is_note and all(self._resembles(*pair) for pair in kept):
+                self._add(SOME_ERROR, kept[0][0].start(), kept[-1][0].end(), "line", is_final=True)
+            elif self._sentences and self._resembles(*kept[-1]) and kept[-1][0] is lines[-1]:
+                self._add_number(kept[-1][1], kept[-1][0], "line")
+            return
+        for line, match in kept[:1]:
+            is_edge = (
+                line is lines[0] or line is lines[-1] or line in [pair[0] for pair in follows_label]
+            )
+            if is_edge or (self._resembles(line, match) and self._sentences):
+                says_wrong = patterns.CALLS_WRONG.search(match[0]) is not None
+                self._add_number(match, line, "stated verdict" if says_wrong else "line")
+
+    def _follows_announcement(self, start: int) -> bool:
+        before = self._flat[max(0, start - 80) : start].rstrip(" \n")
+        return patterns.ANNOUNCEMENT.search(before) is not None
+
+    def _group(self, match: re.Match[str]) -> int:
+        return match.re.groupindex["mark"] - 1
+
+    def _get_number(self, match: re.Match[str]) -> int:
+        return int(match[self._group(match)])
+
+    def _is_list_item(
+        self, match: re.Match[str], numbered: list[tuple[re.Match[str], re.Match[str]]]
+    ) -> bool:
+        """Return whether a line is an item of a numbered list: "1. It was 50 mg."."""
+        if match["word"] or match["id"] or not match["mark"].startswith((".", ")")):
+            return False
+        items = [
+            self._get_number(other) for _, other in numbered if other["mark"].startswith((".", ")"))
+        ]
+        return (
+            len(items) > 1
+            and items[0] in (0, 1)
+            and items == list(range(items[0], items[0] + len(items)))
+        )
+
+    def _resembles(self, line: re.Match[str], match: re.Match[str]) -> bool:
+        """Return whether a numbered line is similar to that sentence of the note; true if the note is not known."""
+        return not self._sentences or self._measure(match, line.end()) >= _MIN_RESEMBLANCE
+
+    def _measure(self, match: re.Match[str], end: int) -> float:
+        sentence = self._sentences.get(self._get_number(match), "")
+        text = self._plain[match.end() : end]
+        return measure_similarity(split_words(text), split_words(sentence))
+
+    def _repeats_note(self, line: re.Match[str], match: re.Match[str]) -> bool:
+        sentence = self._sentences.get(self._get_number(match), "")
+        return split_words(self._plain[match.end() : line.end()]) == split_words(sentence)
+
+    def _add_number(self, match: re.Match[str], line: re.Match[str], rule: str) -> None:
+        self._add(self._get_number(match), line.start(), line.end(), rule, is_final=True)
+
+    # Sentences.
+
+    def add_statements(self) -> None:
+        """Add the statements of the reasoning that the note is correct or that a sentence is wrong."""
+        flat = self._flat
+        for match in patterns.TOKEN.finditer(flat):
+            self._add_token(match)
+        lower = flat.lower()
+        for statement in patterns.CALLS_CORRECT:
+            for match in statement.find_all(flat, lower):
+                if self._may_call_correct(match):
+                    self._add(
+                        NO_ERROR, match.start(), match.end(), "stated verdict", is_final=False
+                    )
+        for statement in patterns.CALLS_WRONG_SOMEWHERE:
+            for match in statement.find_all(flat, lower):
+                if not self._is_doubted(match.start(), match.end()):
+                    self._add(
+                        SOME_ERROR, match.start(), match.end(), "stated verdict", is_final=False
+                    )
+        if not patterns.DIGIT.search(flat):
+            return
+        for statement in patterns.CALLS_SENTENCE_WRONG:
+            for match in statement.find_all(flat, lower):
+                self._add_reference(match)
+        for match in patterns.BARE_WRONG.finditer(flat):
+            if int(match[1]) in self._sentences:
+                self._add_reference(match)
+        self._add_listed_errors()
+        for match in patterns.LABELLED.finditer(flat):
+            if not self._is_doubted(match.start(), match.end()) and not patterns.COUNT.match(
+                flat, match.end()
+            ):
+                self._add(int(match[1]), match.start(), match.end(), "final answer", is_final=True)
+
+    def _add_token(self, match: re.Match[str]) -> None:
+        start = self._find_sentence_start(match.start())
+        end = self._find_sentence_end(match.end())
+        before, after = self._flat[start : match.start()], self._flat[match.end() : end]
+        is_at_edge = not before.strip(" -=>:'.+✅✔✓☑") or not after.strip(" '.)✅✔✓☑")
+        if not is_at_edge and not patterns.BEFORE_TOKEN.search(before):
+            return
+        clause = patterns.CLAUSE_END.split(before.rstrip(" :,"))[-1]
+        if (
+            patterns.DOUBT.search(clause) or patterns.CONDITION.match(before)
+        ) and not patterns.CHOSEN.search(before):
+            return
+        if patterns.NEGATION.search(clause) or (
+            patterns.EXCEPTION.search(after) and not patterns.HARMLESS.search(after)
+        ):
+            return
+        self._add(NO_ERROR, match.start(), match.end(), "final answer", is_final=True)
+
+    def _may_call_correct(self, match: re.Match[str]) -> bool:
+        start, end = self._find_sentence_start(match.start()), self._find_sentence_end(match.end())
+        before, after = self._flat[start : match.start()], self._flat[match.end() : end]
+        clause = patterns.CLAUSE_END.split(before)[-1] + self._flat[match.start() : end]
+        if (
+            patterns.REFERENCE_PATTERN.search(clause)
+            or patterns.PARTIAL.search(match[0])
+            or patterns.PARTIAL.search(after[:40])
+        ):
+            return False
+        is_doubted = (
+            patterns.DOUBT.search(before)
+            or patterns.DOUBT.search(after)
+            or patterns.CONDITION.match(before)
+        )
+        if is_doubted and not patterns.CHOSEN.search(before):
+            return False
+        if patterns.EXCEPTION.search(after) and not patterns.HARMLESS.search(after):
+            return False
+        if patterns.TURN_NEXT.match(self._flat, end):
+            return False
+        return not patterns.NEGATION.search(patterns.CLAUSE_END.split(before)[-1])
+
+    def _is_doubted(self, start: int, end: int) -> bool:
+        sentence_start, sentence_end = (
+            self._find_sentence_start(start),
+            self._find_sentence_end(end),
+        )
+        before = self._flat[sentence_start:start]
+        after = self._flat[end:sentence_end]
+        clause_before = patterns.CLAUSE_END.split(before)[-1]
+        clause_after = patterns.CLAUSE_END.split(after)[0]
+        if patterns.EXCUSE.search(after):
+            return True
+        if patterns.CHOSEN.search(self._flat, sentence_start, end):
+            return False
+        if patterns.CONDITION.match(before) or after.rstrip().endswith("?"):
+            return True
+        if any(
+            patterns.DOUBT.search(part)
+            for part in (clause_before, self._flat[start:end], clause_after)
+        ):
+            return True
+        return patterns.NEGATION.search(clause_before) is not None
+
+    def _add_reference(self, match: re.Match[str]) -> None:
+        number = next(
+            group
+            for name, group in zip(range(1, 99), match.groups(), strict=False)
+            if group and group.isdigit()
+        )
+        between = match.groupdict().get("between") or ""
+        if (
+            "flag" in between
+            or patterns.NEGATION.search(between)
+            or "count" in between
+            or (patterns.REFERENCE_PATTERN.search(between) and match.re is not patterns.WRONG_AFTER)
+        ):
+            return
+        if match.re is patterns.WRONG_AFTER and (
+            patterns.REFERENCE_PATTERN.search(between) or patterns.FINE.search(between)
+        ):
+            return
+        if self._is_doubted(match.start(), match.end()):
+            return
+        number_end = match.start("between") if match.re is patterns.WRONG_AFTER else match.end()
+        if patterns.COUNT.match(self._flat, number_end):
+            return
+        if patterns.SEVERAL.match(self._flat, number_end):
+            self._add(SOME_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
+            return
+        self._add(int(number), match.start(), match.end(), "stated verdict", is_final=False)
+
+    def _add_listed_errors(self) -> None:
+        """Add the sentences of a list whose entry says "This one is wrong."."""
+        for line in patterns.LINE.finditer(self._flat):
+            head = patterns.ID_LINE.match(self._flat, line.start(), line.end())
+            if head is None or head.end() >= line.end():
+                continue
+            position = head.end()
+            for end in [
+                *(
+                    end.end()
+                    for end in patterns.SENTENCE_END.finditer(self._flat, position, line.end())
+                ),
+                line.end(),
+            ]:
+                wrong = patterns.THIS_WRONG.match(self._flat[position:end].strip())
+                if wrong and not patterns.NEGATION.search(wrong[0]):
+                    self._add(
+                        self._get_number(head), head.start(), end, "stated verdict", is_final=False
+                    )
+                position = end
+
+    def _find_sentence_start(self, position: int) -> int:
+        start = max(0, position - 400)
+        ends = [
+            match.end() for match in patterns.SENTENCE_END.finditer(self._flat, start, position)
+        ]
+        return ends[-1] if ends else start
+
+    def _find_sentence_end(self, position: int) -> int:
+        match = patterns.SENTENCE_END.search(self._flat, position, position + 400)
+        return match.start() + 1 if match else min(len(self._flat), position + 400)
+
+    def _add(self, verdict: int, start: int, end: int, rule: str, *, is_final: bool) -> None:
+        if verdict >= 0 and self._sentences and verdict not in self._sentences:
+            verdict = SOME_ERROR
+            self._names_unknown_number = True
+        self._claims.append(Claim(verdict, start, end, rule, is_final))
+
+    # The decision.
+
+    def decide(self) -> Claim | None:
+        """Return the claim that the whole text makes, or None if its claims are absent or contradict each other."""
+        claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
+        finals = [claim for claim in claims if claim.is_final]
+        chosen = _choose(finals) if finals else _choose(claims)
+        if finals and chosen is not None:
+            chosen = self._compare_with_reasoning(
+                chosen, [claim for claim in claims if not claim.is_final]
+            )
+        if (chosen is None and not claims) or (chosen is not None and chosen.verdict == SOME_ERROR):
+            chosen = self._find_quoted(chosen)
+        if chosen is None or patterns.RETRACTION.search(self._flat, chosen.end):
+            return None
+        return chosen
+
+    def _compare_with_reasoning(self, final: Claim, reasoning: list[Claim]) -> Claim | None:
+        errors = [claim for claim in reasoning if claim.verdict != NO_ERROR]
+        if final.verdict == NO_ERROR:
+            after = any(claim.start > final.start for claim in errors)
+            before = errors and not patterns.TURN.search(self._flat, errors[-1].end, final.start)
+            return None if after or before else final
+        if final.verdict == SOME_ERROR:
+            named = {claim.verdict: claim for claim in errors if claim.verdict >= 0}
+            return next(iter(named.values())) if len(named) == 1 else final
+        return final
+
+    def _find_quoted(self, claim: Claim | None) -> Claim | None:
+        """Return the claim with the sentence that the text quotes or corrects without its number."""
+        if not self._sentences or self._names_unknown_number:
+            return claim
+        found: dict[int, tuple[int, int]] = {}
+        corrected = list(patterns.CORRECTED.finditer(self._plain))
+        passages = [(match.start(1), match.end(1)) for match in corrected]
+        if not passages:
+            quoted = list(patterns.QUOTED.finditer(self._plain))
+            passages = [match.span(1) if match[1] else match.span(2) for match in quoted]
+            if claim is None:
+                passages = [
+                    span
+                    for span in passages
+                    if patterns.CALLS_WRONG.search(self._plain[max(0, span[0] - 80) : span[0]])
+                ]
+        if not passages and "\n" not in self._plain.strip():
+            is_repeated = any(
+                split_words(self._plain) == split_words(text) for text in self._sentences.values()
+            )
+            passages = [] if is_repeated else [(0, len(self._plain))]
+        for start, end in passages[:_MAX_LOOKED_UP]:
+            number = look_up_sentence(self._plain[start:end], self._sentences)
+            if number is not None:
+                found.setdefault(number, (start, end))
+        if len(found) != 1:
+            return claim
+        ((number, (start, end)),) = found.items()
+        return Claim(number, start, end, "quoted sentence", True)
+
+
+def _choose(claims: list[Claim]) -> Claim | None:
+    """Return the claim on which all agree; two different wrong sentences are an error that is not named."""
+    if not claims or any(claim.verdict == CONTRADICTION for claim in claims):
+        return None
+    verdicts = {claim.verdict for claim in claims}
+    numbers = {verdict for verdict in verdicts if verdict >= 0}
+    if NO_ERROR in verdicts and len(verdicts) > 1:
+        return None
+    labelled = [claim for claim in claims if claim.rule == "final answer"]
+    if len(numbers) > 1:
+        if labelled and len({claim.verdict for claim in labelled}) == 1:
+            return labelled[-1]
+        return replace(claims[0], verdict=SOME_ERROR)
+    if numbers:
+        return next(claim for claim in claims if claim.verdict >= 0)
+    return claims[-1]
