@@ -131,6 +131,7 @@ def accept_helm_options(options: Sequence[HelmOption]) -> Callable[[Command], Co
                     multiple=option.values == "many",
                     expose_value=False,
                     hidden=True,
+                    help=f"An option of HELM: {option.reason}.",
                     callback=_build_callback(option, names[-1]),
                 )(command)
         return command
@@ -176,6 +177,7 @@ def local_path_option(command: Command) -> Command:
         type=click.Path(path_type=Path),
         expose_value=False,
         hidden=True,
+        help="HELM's folder of configuration; deployments are read from the site.",
         callback=_check_local_path,
     )
     return add_option(command)
@@ -214,6 +216,7 @@ def train_trials_option(command: Command) -> Command:
         type=int,
         expose_value=False,
         hidden=True,
+        help="HELM's number of draws of solved examples; only 1 is accepted.",
         callback=_check_train_trials,
     )
     return add_option(command)
@@ -241,6 +244,7 @@ def view_output_path_option(command: Command) -> Command:
         "--output-path",
         expose_value=False,
         hidden=True,
+        help="HELM's location of results; pages are made from the site's store.",
         callback=_check_view_output_path,
     )
     return add_option(command)

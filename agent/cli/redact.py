@@ -110,8 +110,8 @@ def jsonl(
 
     if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
         raise RedactionError(
-            "--field, --identifiers and the output of --spans need different field names",
-            "Rename one.",
+            '--field and --identifiers must all name different fields, and with --spans none may be named "spans"',
+            "Rename the field in the file.",
         )
     if out.exists() and (not out.is_file() or out.samefile(source)):
         raise RedactionError("--out is the input file, or not a regular file", "Name another file.")

@@ -43,7 +43,7 @@ def find_first_place(site: Site) -> ChainEnd:
 
 
 def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) -> ChainEnd:
-    """Mark links that can no longer be sent as void, and return the end of the chain.
+    """Mark as void the links that can no longer be sent, and return the end of the chain.
 
     A refused link and the approved links after it become void, and so do links of earlier epochs without a receipt.
 
@@ -59,7 +59,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
             and submission.state is State.SENT
             and submission.header.epoch == site.epoch
         ):
-            # Later links would be signed with a key that the rotation ends.
+            # Later links would be signed with a key that the rotation retires.
             raise DisclosureError(
                 "a key rotation is waiting for the central team",
                 "After it is in force, run `intramural registry update` and `intramural submission send`. "

@@ -19,7 +19,7 @@ class HistoryComparison:
         waiting_links: number of approved links here that follow the last one in the log.
         stray_links: number of approved links here that do not follow it, because the log has other links in their
             positions.
-        ledger: number and link of the last ledger entry here; None if the ledger cannot be read.
+        ledger: number and hash of the last ledger entry on this machine; None if the ledger cannot be read.
         common_entries: number up to which ledger entries are the same on both sides.
     """
 

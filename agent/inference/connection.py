@@ -159,7 +159,7 @@ class ServerLine:
 
 
 class ServerConnection:
-    """An HTTP connection that is kept open between requests, and reopened after it broke."""
+    """An HTTP connection that is kept open between requests and reopened if it breaks."""
 
     def __init__(self, line: ServerLine) -> None:
         self._line = line

@@ -84,7 +84,7 @@ class JudgedElsewhere:
 
     Attributes:
         replies: file of the replies.
-        judges: file of the jury, in the format of judges.yaml; None takes every judge that replied.
+        judges: file of the jury, in the format of judges.yaml; if None, every judge that replied has a seat.
     """
 
     replies: Path
@@ -119,7 +119,7 @@ def score_answers(
     Raises:
         ConfigError: there is no such benchmark, an argument is wrong, no jury grades its answers, or HELM's ids of the
             benchmark are not known.
-        BenchmarkError: the data, a line of the answers or a judgement is wrong.
+        BenchmarkError: the data, a line of the answers file or a judgement is invalid.
     """
     benchmark, dataset = _locate(own, description, data)
     metrics = select_measurable(benchmark.metrics, means)
@@ -242,7 +242,7 @@ def write_template(
         BenchmarkError: the data is wrong.
     """
     benchmark, dataset = _locate(own, description, data)
-    # Read the whole data first, so that a fault in it is reported before the file is created.
+    # Read all data first, so that an error in it is reported before the file is created.
     for _ in iter_instances(benchmark, dataset):
         pass
     instances = iter_instances(benchmark, dataset)

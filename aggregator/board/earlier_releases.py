@@ -142,7 +142,7 @@ class _History:
 
 
 class _FollowedLog:
-    """A log that is followed from one release to the next, since most models do not change in between."""
+    """A log whose computed results are kept between releases, because most models do not change in between."""
 
     def __init__(self, log: Replayed) -> None:
         self._versions = log.versions

@@ -9,7 +9,7 @@ from protocol.scorecard import Cell
 def in_range(thousandths: int | None, cell: Cell) -> str:
     """Format thousandths of a metric's range as a number in that range; "" for None.
 
-    A range of width 1 gives three decimals, any other two, rounded half up with integer arithmetic.
+    The result has three decimals if the range has width 1, otherwise two, rounded half up in integer arithmetic.
     """
     if thousandths is None:
         return ""

@@ -1,4 +1,4 @@
-"""Changes to the names in a registry: models, scorecards, policies and agents. `versions.sign_next` signs them."""
+"""Changes to the registered models, scorecards, policies and agent versions. `versions.sign_next` signs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -301,7 +301,7 @@ def _explain_site(site_id: str, before: Site, after: Site) -> Iterator[str]:
 
 
 def is_active(site: Site) -> bool:
-    """Return whether a site has a key of each role without an end."""
+    """Return whether a site has, for each role, a key that is not revoked and has no last log entry."""
     roles = {
         entry.role
         for entry in site.keys

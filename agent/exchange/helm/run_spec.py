@@ -1,4 +1,4 @@
-"""Convert one of our runs to HELM's run_spec.json and scenario.json. Only listed settings are written."""
+"""Convert one of our runs to HELM's run_spec.json and scenario.json. Only the settings named here are written."""
 
 import hashlib
 import re
@@ -52,7 +52,7 @@ class HelmSpec:
         self.group: str = groups[-1]  # HELM's other groups, listed first, cover several benchmarks
         self.split = SPLITS.get(self.scenario, "test")
         self.helm_names = {metric.name: _find_helm_name(metric) for metric in run.details.metrics}
-        self.judges = {  # names in annotations, by metric; the same metric by HELM's rules has the same jury
+        self.judges = {  # judges' names in annotations, by metric; the @helm variant of a metric has the same jury
             metric.name: name_judges(metric)
             for metric in run.details.metrics
             if metric.jury is not None and not metric.name.endswith(HELM_TWIN)
@@ -146,7 +146,7 @@ def _replace_if_unfit(character: str) -> str:
 
 
 def _find_helm_name(metric: KeptMetric) -> str:
-    """Return HELM's name for a metric. Under `--scoring both`, a metric by HELM's rules also has the suffix `@helm`."""
+    """Return HELM's name for a metric. With `--scoring both`, HELM's variant of a metric has the suffix `@helm`."""
     helm_name = metric.helm_name or metric.name
     if metric.name.endswith(HELM_TWIN) and not helm_name.endswith(HELM_TWIN):
         return helm_name + HELM_TWIN
@@ -156,7 +156,7 @@ def _find_helm_name(metric: KeptMetric) -> str:
 def _describe_metrics(
     group: str, metrics: Sequence[KeptMetric], helm_names: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the classes of the metrics. HELM does not run them: its automatic schema only reads the metrics' names."""
+    """Yield the classes of the metrics. HELM only reads the metrics' names from them, to generate a schema."""
     basic_names: list[str] = []
     classes: set[str] = set()
     for metric in metrics:

@@ -298,7 +298,8 @@ def _locate_policy(name: str, directory: Path | None) -> Path:
         path = Path(name) if directory is None else directory / name
         if not path.is_absolute() and directory is None:
             raise RedactionError(
-                f"redaction policy {path.name}: a relative name requires a directory to which it is relative"
+                f"redaction policy {path.name}: a relative path cannot be resolved here",
+                "Give an absolute path.",
             )
         return path
     if not re.fullmatch(NAME_PATTERN, name):

@@ -87,8 +87,8 @@ def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_pat
     [
         (("--out", "in.jsonl"), "--out is the input file"),
         (("--out", "."), "Invalid value for '--out'"),
-        (("--out", "o", "--field", "text"), "need different field names"),
-        (("--out", "o", "--identifiers", "text"), "need different field names"),
+        (("--out", "o", "--field", "text"), "must all name different fields"),
+        (("--out", "o", "--identifiers", "text"), "must all name different fields"),
         (("--out", "o", "--policy", "strict", "--level", "strict"), "--level and --policy"),
         (("--out", "o", "--policy", "none"), "redaction policy none"),
         (("--out", "o", "--language", "xx"), "xx"),

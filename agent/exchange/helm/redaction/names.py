@@ -1,7 +1,7 @@
 """Names in HELM's files.
 
-Names that are listed in a catalogue are shown, so that HELM's tools find them; others are replaced by labels. A label
-is keyed, so that a name cannot be found by trial without the key; equal names have equal labels in all files. Instance
+Names that are listed in a catalogue are shown, so that HELM's tools find them; others are replaced by labels. Labels
+are keyed, so that a name cannot be guessed without the key; equal names have equal labels in all files. Instance
 ids always become keyed hashes, because they are often record numbers. Labels and hashes consist of consonants only, so
 that neither can hide a number or a word.
 """
@@ -81,7 +81,7 @@ class Names:
         self._runs: dict[str, str] = {}
         self._hashed_ids: set[str] = (
             set()
-        )  # the labels that were written, so that the next walk recognises them
+        )  # hashes written so far, so that a second pass over the files leaves them unchanged
         self.labelled: Counter[Kind] = Counter()
 
     def show(self, name: str) -> str:
@@ -156,7 +156,7 @@ def separate_words(name: str) -> str:
 
 
 def split_words(name: str) -> frozenset[str]:
-    """Return the words of a name that may be a person's, in lower case."""
+    """Return the lower-case words of a name that are long enough to be searched for as parts of a person's name."""
     return frozenset(
         word
         for word in _WORD.findall(separate_words(name).casefold())

@@ -7,7 +7,7 @@ from agent.redaction.rules.word_lists import read_entries, read_words
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return a list in lower case, word by word, each with and without its accents."""
+    """Return the single words of a list in lower case, each both with and without its accents."""
     listed = read_words("es", name)
     return listed | {word.translate(_PLAIN) for word in listed}
 

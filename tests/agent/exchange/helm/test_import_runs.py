@@ -152,8 +152,9 @@ def standings(filled: FilledSite, suite: str) -> list[Any]:
     ]
     done = CliRunner().invoke(intramural, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    # HELM's files do not state how answers were read.
+    # HELM's files do not state how answers were read, and an export leaves out their durations.
     left_out = {"run", "runs", "deployment", "notes", "parser", "reading_version"}
+    left_out |= {"usage", "model_usage"}
     rows = [
         {
             **{key: value for key, value in row.items() if key not in left_out},

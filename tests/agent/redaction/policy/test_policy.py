@@ -167,7 +167,7 @@ def test_a_sites_own_policy_is_read_from_the_site_and_not_from_where_the_command
         (folder / "own.yaml").write_text(content)
     monkeypatch.chdir(elsewhere)
     assert open_redactor("own.yaml", site).policy == "ours 1"
-    with pytest.raises(RedactionError, match="a relative name requires a directory"):
+    with pytest.raises(RedactionError, match="a relative path cannot be resolved here"):
         open_redactor("own.yaml")
 
 
