@@ -24,6 +24,7 @@ _WEAKEST_POLICY: Final = "hipaa_safe_harbor"
 @click.command()
 @click.option(
     "--output",
+    "--output-path",
     "-o",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),

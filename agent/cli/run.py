@@ -162,6 +162,8 @@ def run(
 
     After an interruption, run the command again: it resumes where it stopped, and never asks again for a stored
     answer. Options that may be repeated also accept several values.
+
+    Every option of HELM's `helm-run` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.cli.run_forecast import print_forecasts

@@ -95,6 +95,8 @@ def summarize(
     Shows n, unscored, mean and 95 % interval of every benchmark and model. Runs of parts of the same benchmark
     (conditions, subsets) form one row over all their instances. Options that may be repeated also accept several
     values.
+
+    Every option of HELM's `helm-summarize` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
     if release is None and suites:
         raise ConfigError(

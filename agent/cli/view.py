@@ -52,6 +52,8 @@ def view(
     """Show leaderboard, runs and instances in a browser.
 
     Texts are redacted. The pages are read-only and can be opened on this machine only. Stop with Ctrl-C.
+
+    Every option of HELM's `helm-server` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
     from agent.catalog.benchmark import survey_benchmarks
     from agent.cli.prices import read_prices

@@ -1,6 +1,7 @@
 """MedHELM's users type the commands of its pages, with `intramural run`, `summarize` and `view` in place of HELM's."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,12 @@ def test_exit_on_error_starts_no_further_run_and_still_writes_the_output(site: S
         assert "1 instance written to out/runs/a, redacted" in stopped.stdout
         assert "2 runs in suite b" in type_command(site, f"{words} --suite b").stdout
     assert stopped.return_value == 9
+
+
+def test_the_redaction_of_medhelms_scripts_is_typed_with_their_words(site: Site):
+    shutil.copytree(RELEASE.parent / "helm_output", "benchmark_output")
+    done = type_command(
+        site,
+        "redact helm --output-path benchmark_output --suite real --redact-output --redact-annotations",
+    )
+    assert "listed in redaction.json" in done.output
