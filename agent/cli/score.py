@@ -169,6 +169,13 @@ def _build_change_rows(
     show_default=True,
     help="Which ids the answers and judgements have: those of the data, or those of a HELM run (id14).",
 )
+@click.option(
+    "--out",
+    type=FILE,
+    metavar="FILE.csv|jsonl",
+    help="Write a new file that only you can read: what was read from each answer, by which rule, and its scores. The "
+    "values read may hold patient text.",
+)
 @format_option("csv")
 @click.pass_obj
 def score(
@@ -185,6 +192,7 @@ def score(
     answer_field: str | None,
     answer_pattern: str | None,
     ids: str,
+    out: Path | None,
     form: str,
 ) -> None:
     """Score answers that were produced elsewhere.
@@ -217,6 +225,8 @@ def score(
         raise click.UsageError(
             "give --answers to score answers, or --write-template to create a file to fill in"
         )
+    if out and (template or prompts):
+        raise click.UsageError("--out shows what was read when answers are scored; leave it out")
     if template and ids == "helm":
         raise click.UsageError(
             "--write-template writes the ids of the data; --ids helm is for --answers"
@@ -262,6 +272,7 @@ def score(
         parser=choice,
         helm_ids=ids == "helm",
         means=site.means,
+        out=out,
     )
     _show_warning(scored.warning)
     summary = scored.summary

@@ -1,7 +1,6 @@
 """Score answers produced elsewhere, with the same code as for runs but without a store or a model server."""
 
 import json
-import os
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from agent.datasets.load import Dataset, iter_instances, locate_dataset
 from agent.datasets.references import LETTERS
 from agent.datasets.row_numbers import EarlierIds, RowNumbers
 from agent.errors import BenchmarkError, ConfigError
+from agent.io.new_file import open_new
 from agent.judging.jury_selection import choose_quorum
 from agent.jury.prompts import build_matter, write_judge_messages
 from agent.jury.rubric import read_rubric
@@ -44,10 +44,17 @@ from agent.runs.answers_file import AnswersFile
 from agent.runs.definition import choose_lineage
 from agent.runs.helm_ids import map_helm_ids
 from agent.runs.judgements_file import JudgementsFile
+from agent.runs.readings_file import (
+    ReadInstance,
+    check_readings_path,
+    read_instance,
+    write_readings,
+)
 from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
+from agent.scoring.unread_answers import UnreadAnswers
 from agent.scoring.whole_run import GatheredLabels
 from agent.store import Judgement, KeptData, Run, RunDetails, Seat
 from agent.vocabulary import Failure, Instance, Reason, Response, ScoringChoice, Unscored
@@ -70,11 +77,13 @@ class ScoredAnswers:
     Attributes:
         summary: the summary.
         missing: names of the instances without an answer; see `_name_instance`.
+        unread: the answers that were not read under the main metric.
         warning: a reason to check the ids of the answers; empty if there is none.
     """
 
     summary: RunSummary
     missing: tuple[str, ...]
+    unread: UnreadAnswers
     warning: str = ""
 
 
@@ -102,6 +111,7 @@ def score_answers(
     parser: ParserChoice = NO_CHOICE,
     helm_ids: bool = False,
     means: Means = _NOTHING,
+    out: Path | None = None,
 ) -> ScoredAnswers:
     """Score a file of answers.
 
@@ -115,12 +125,15 @@ def score_answers(
         parser: the parser to use in place of the benchmark's.
         helm_ids: whether the files' ids are those of a HELM run, see `agent.runs.helm_ids`.
         means: resources for metrics that need more than the answer.
+        out: new file for what was read from each answer (`agent.runs.readings_file`).
 
     Raises:
-        ConfigError: there is no such benchmark, an argument is wrong, no jury grades its answers, or HELM's ids of the
-            benchmark are not known.
+        ConfigError: there is no such benchmark, an argument is wrong, no jury grades its answers, HELM's ids of the
+            benchmark are not known, or `out` cannot be written.
         BenchmarkError: the data, a line of the answers file or a judgement is invalid.
     """
+    if out is not None:
+        check_readings_path(out)
     benchmark, dataset = _locate(own, description, data)
     metrics = select_measurable(benchmark.metrics, means)
     check_available(benchmark.id, metrics, means)
@@ -134,7 +147,7 @@ def score_answers(
             replies.refuse_others(
                 answered_ids, "Every judgement needs an answer: add it to the file of --answers."
             )
-        tally = _Tally(rules)
+        tally = _Tally(rules, keeps_each=out is not None)
         missing: list[str] = []
         for number, instance in enumerate(questions, 1):
             answer = file.answer(instance.id)
@@ -144,9 +157,18 @@ def score_answers(
         answered = _read_answered(questions, file)
         for position, metric, score in compute_later_scores(rules, answered, means):
             tally.add_later(position, metric, score)
+        if out is not None:
+            write_readings(out, rules, _read_readings(questions, file, rules, tally))
         run = _describe_run(benchmark, dataset, rules, len(ids))
         summary = RunSummary(run, attach_twins(tally.summaries(run)))
-        return ScoredAnswers(summary, tuple(missing), warning)
+        return ScoredAnswers(summary, tuple(missing), tally.unread, warning)
+
+
+def _read_readings(
+    questions: "_Questions", file: AnswersFile, rules: Rules, tally: "_Tally"
+) -> Iterator[ReadInstance]:
+    for position, instance in enumerate(questions):
+        yield read_instance(rules, instance, file.answer(instance.id), tally.each[position])
 
 
 def _build_rules(
@@ -328,21 +350,10 @@ def _write_judge_prompts(
 def _write_lines(path: Path, lines: Iterable[Mapping[str, object]]) -> int:
     """Write JSON Lines to a new file, and delete it again if an error occurs; return the number of lines."""
     count = 0
-    try:
-        with open(
-            path, "x", encoding="utf-8", opener=lambda name, flags: os.open(name, flags, 0o600)
-        ) as file:
-            try:
-                for line in lines:
-                    file.write(json.dumps(line, ensure_ascii=False) + "\n")
-                    count += 1
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
-    except OSError as why:
-        raise ConfigError(
-            f"{path.name} cannot be written ({why.strerror})", "Choose the name of a new file."
-        ) from None
+    with open_new(path) as file:
+        for line in lines:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            count += 1
     return count
 
 
@@ -466,10 +477,18 @@ def _name_instance(benchmark: Benchmark, instance: Instance, number: int) -> str
 
 
 class _Tally:
-    """The scores so far, by measure."""
+    """The scores so far, by measure.
 
-    def __init__(self, rules: Rules) -> None:
+    Attributes:
+        unread: the answers that were not read under the main metric.
+        each: the scores of each instance; empty unless `keeps_each` is set.
+    """
+
+    def __init__(self, rules: Rules, *, keeps_each: bool) -> None:
         self._rules = rules
+        self._keeps_each = keeps_each
+        self.unread = UnreadAnswers(rules)
+        self.each: list[dict[str, float | Unscored]] = []
         self._units: list[bytes] = []
         self._scored: dict[str, list[tuple[bytes, float]]] = {
             measure.name: [] for measure in rules.measures
@@ -486,11 +505,17 @@ class _Tally:
         """Add the next instance with its answer, if there is one, and the seats of its jury."""
         unit = instance.unit.encode()
         self._units.append(unit)
+        if self._keeps_each:
+            self.each.append({})
         result = Failure(Reason.NOT_ASKED) if answer is None else build_response(answer)
         for score in score_response(self._rules, instance, result):
             is_scored_elsewhere = score.measure.of_jury or score.measure.later
             if isinstance(result, Failure) or not is_scored_elsewhere:
                 self._add(unit, instance, score)
+            is_main = score.measure is self._rules.measures[0]
+            if is_main and isinstance(result, Response):
+                position = len(self._units) - 1
+                self.unread.add(score.measure, position, instance, result, score.value)
         if isinstance(result, Response):
             seats = [seat for seat, _ in judged]
             for score in score_by_jury(self._rules, result, judged):
@@ -503,16 +528,19 @@ class _Tally:
         self._labels.add(instance, score)
         if isinstance(value, Labelled):
             return
-        self._count(unit, metric, value)
+        self._count(len(self._units) - 1, metric, value)
         if score.measure.of_jury:
             score_or_reason = value.reason if isinstance(value, Unscored) else value
             self._judged[metric].append((unit, score_or_reason, seats))
 
     def add_later(self, position: int, name: str, value: float | Unscored) -> None:
         """Add the score of the instance at `position`, counted from 0, under a metric that is computed later."""
-        self._count(self._units[position], name, value)
+        self._count(position, name, value)
 
-    def _count(self, unit: bytes, name: str, value: float | Unscored) -> None:
+    def _count(self, position: int, name: str, value: float | Unscored) -> None:
+        if self._keeps_each:
+            self.each[position][name] = value
+        unit = self._units[position]
         if isinstance(value, Unscored):
             self._unscored[name][value.reason.value] += 1
         else:

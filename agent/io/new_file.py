@@ -1,0 +1,43 @@
+"""Open a new file that only its owner can read."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from agent.errors import ConfigError
+
+_ADVICE = "Choose the name of a new file."
+
+
+def check_new(path: Path) -> None:
+    """Check, before anything is computed, that a file does not exist yet.
+
+    Raises:
+        ConfigError: it exists.
+    """
+    if path.exists() or path.is_symlink():
+        raise ConfigError(f"{path.name} exists already", _ADVICE)
+
+
+@contextmanager
+def open_new(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
+    """Open a new text file that only its owner can read; it is deleted if an error occurs.
+
+    Raises:
+        ConfigError: the file exists or cannot be written.
+    """
+    try:
+        with open(path, "x", encoding="utf-8", newline=newline, opener=_open_private) as file:
+            try:
+                yield file
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+    except OSError as why:
+        raise ConfigError(f"{path.name} cannot be written ({why.strerror})", _ADVICE) from None
+
+
+def _open_private(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)

@@ -1,0 +1,121 @@
+"""`intramural score --out`: what was read from each answer of a file, for its owner alone."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.agent.runs.suites import answers_file
+from tests.agent.runs.test_score_file import scored
+
+SAMPLES = Path(__file__).parents[3] / "benchmarks"
+DATA = SAMPLES / "med_qa/sample"
+ANSWERS = {
+    "1": "B",
+    "2": "The answer is C.",
+    "3": "<think>Perhaps A</think>\n\n**B**",
+    "4": "I can't help with that.",
+    "5": "A or B?",
+    "6": '{"reasoning": "x", "pick": "B"}',
+    "7": "<think>Perhaps",
+    "8": " ",
+    "9": "=A1 or Answer: F",
+    "10": "<think>B</think> B <|im_end|> B",
+}
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    return answers_file(tmp_path / "answers.jsonl", ANSWERS)
+
+
+def write(answers: Path, name: str, *words: str) -> Path:
+    path = answers.with_name(name)
+    done = scored("med_qa", "--data", DATA, "--answers", answers, "--out", path, *words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return path
+
+
+def test_each_answer_has_its_value_place_rule_and_scores(answers):
+    path = write(answers, "out.jsonl", "--scoring", "both")
+    assert path.stat().st_mode & 0o777 == 0o600
+    rows = {row["instance_id"]: row for row in map(json.loads, path.read_text().splitlines())}
+    assert len(rows) == 100
+    for identity in ("1", "2", "3"):
+        row = rows[identity]
+        words = ANSWERS[identity][row["start"] : row["end"]]
+        assert row["value"] in words
+        assert set(row["scores"]) == {"exact_match", "exact_match@helm"}
+        assert row["unscored"] == {}
+    assert rows["2"]["rule"] == "stated answer"
+    assert rows["3"]["start"] > ANSWERS["3"].index("</think>")
+    assert rows["4"]["scores"]["exact_match"] is None
+    assert rows["4"]["unscored"] == {"exact_match": "unparsed"}
+    kinds = [rows[str(number)]["unread"] for number in range(4, 9)]
+    assert kinds == [
+        "refusal",
+        "several options named",
+        "JSON without an answer key",
+        "cut off",
+        "empty",
+    ]
+    assert rows["11"]["unscored"]["exact_match"] == "not_asked"
+    assert rows["11"]["unread"] is None
+
+
+def test_a_place_that_cannot_be_told_is_left_empty(answers):
+    path = write(answers, "out.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert (rows[9]["value"], rows[9]["start"], rows[9]["end"]) == ("B", None, None)
+
+
+def test_a_table_holds_no_answer_and_no_formula(answers):
+    text = write(answers, "out.csv").read_text()
+    rows = list(csv.DictReader(text.splitlines()))
+    assert rows[0] == {
+        "instance_id": "1",
+        "rule": "whole answer",
+        "value": "B",
+        "start": "0",
+        "end": "1",
+        "unread": "",
+        "exact_match": rows[0]["exact_match"],
+        "exact_match_unscored": "",
+    }
+    assert rows[3]["exact_match_unscored"] == "unparsed"
+    assert "help" not in text
+    assert "=A1" not in text
+
+
+def test_a_text_that_is_compared_whole_is_not_written_again(tmp_path):
+    notes = SAMPLES / "aci_bench/sample"
+    answers = answers_file(tmp_path / "notes.jsonl", {})
+    out = tmp_path / "out.jsonl"
+    template = tmp_path / "template.jsonl"
+    assert scored("aci_bench", "--data", notes, "--write-template", template).exit_code == 0
+    first = json.loads(template.read_text().splitlines()[0])["instance_id"]
+    answers_file(answers, {first: " Mr Smith rests at home."})
+    done = scored("aci_bench", "--data", notes, "--answers", answers, "--out", out)
+    assert done.exit_code == 0, (done.output, done.exception)
+    row = json.loads(out.read_text().splitlines()[0])
+    assert (row["rule"], row["value"], row["start"]) == ("whole text", None, 1)
+    assert "Smith" not in out.read_text()
+    assert row["scores"]["rouge_l"] is not None
+
+
+@pytest.mark.parametrize(("name", "message"), [("o.txt", "neither"), ("answers.jsonl", "exists")])
+def test_a_wrong_or_taken_name_is_refused_before_anything_is_scored(answers, name, message):
+    before = answers.read_bytes()
+    out = answers.with_name(name)
+    done = scored("med_qa", "--data", DATA, "--answers", answers, "--out", out)
+    assert done.exit_code != 0
+    assert message in done.output + str(done.exception)
+    assert answers.read_bytes() == before
+
+
+def test_a_template_shows_no_readings(answers, tmp_path):
+    words = ("--write-template", tmp_path / "t.jsonl", "--out", tmp_path / "o.csv")
+    done = scored("med_qa", "--data", DATA, *words)
+    assert done.exit_code == 2
+    assert not (tmp_path / "o.csv").exists()
