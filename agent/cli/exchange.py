@@ -110,4 +110,5 @@ def import_helm_leaderboard(site: Site, directory: Path, release: str | None) ->
 
     name, count = import_leaderboard(site, directory, release)
     click.echo(f"{count} figures of {name} imported")
-    click.echo(f"Next: intramural summarize --suites SUITE {name} --release NAME")
+    click.echo(f"Next: intramural summarize --release {name}")
+    click.echo(f"  or join it with a suite: summarize --suites SUITE {name} --release NAME")

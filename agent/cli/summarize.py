@@ -204,7 +204,9 @@ def _show_table(rows: Sequence[Mapping[str, Any]], all_metrics: bool, title: str
     needed_columns = _select_columns(rows, all_metrics)
     columns = fitting(table, needed_columns, SPARE)
     show_rows(table, columns, "table", title=title)
-    _explain_columns(needed_columns, columns)
+    _explain_columns(
+        needed_columns, columns, units_known=all(row["units"] is not None for row in rows)
+    )
     if not all_metrics:
         _print_main_metrics(rows)
     for note, letter in letters.items():
@@ -233,11 +235,17 @@ def _print_unscored_reasons(rows: Sequence[Mapping[str, Any]], all_metrics: bool
         click.echo(f"Unscored{scope}: {format_counts(reasons)}")
 
 
-def _explain_columns(needed_columns: Mapping[str, str], columns: Mapping[str, str]) -> None:
+def _explain_columns(
+    needed_columns: Mapping[str, str], columns: Mapping[str, str], *, units_known: bool
+) -> None:
     """Explain the columns shown, and list those that need a wider terminal."""
-    units = "grouped by Units" if "units" in needed_columns else "each a separate unit"
+    units = ""
+    if "units" in needed_columns:
+        units = ", grouped by Units"
+    elif units_known:
+        units = ", each a separate unit"
     click.echo(
-        f"Low and High are the limits of the 95 % interval. Means are over n scored instances, {units}."
+        f"Low and High are the limits of the 95 % interval. Means are over n scored instances{units}."
     )
     hidden = [heading for key, heading in needed_columns.items() if key not in columns]
     if hidden:

@@ -150,7 +150,9 @@ def test_an_imported_leaderboard_is_shown_under_its_own_name_without_joining_any
     joined: FilledSite, tmp_path: Path
 ):
     import_leaderboard(joined.site, RELEASE)  # under HELM's own name, v9
-    assert "Release v9" in run(joined.site, "summarize", "--release", "v9")
+    shown = run(joined.site, "summarize", "--release", "v9")
+    assert "Release v9" in shown
+    assert "each a separate unit" not in shown
     rows = json.loads(run(joined.site, "summarize", "--release", "v9", "--format", "json"))
     assert {row["n"] for row in rows if row["benchmark"] == "pubmed_qa"} == {25}
     assert {row["units"] for row in rows} == {None}
