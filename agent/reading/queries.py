@@ -1,9 +1,9 @@
 """Read the SQL query of an answer, or that the answer abstains from writing one. Pure; nothing is run.
 
-A query can be the whole answer, or stand in a code fence, between backticks, in an element, in a JSON field, in a string
-of a program or in a sentence. If the answer holds several queries, the last one is its answer, unless the text offers
-them as alternatives, rejects one, or calls another one final. Without a query, an answer abstains if it says so: null,
-or that the question cannot be answered with the tables.
+A query can be the whole answer, or stand in a code fence, between backticks, in an element, in a JSON field, in a
+string of a program or in a sentence. If the answer holds several queries, the last one is its answer, unless the text
+offers them as alternatives, rejects one, or calls another one final. Without a query, an answer abstains if it says so:
+null, or that the question cannot be answered with the tables.
 """
 
 import html

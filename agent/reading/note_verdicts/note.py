@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 
 Sentences = Mapping[int, str]
 """The sentences of a note by their number; empty if they are not known."""
 
 _NOTE_LINE = re.compile(r"^(\d{1,4}) (.*)$", re.MULTILINE)
-_WORD = re.compile(r"\w+(?:\.\d+)?")
+_WORD = re.compile(r"\w+(?:[.']\w+)?")
 _MIN_SIMILARITY = 0.6
 _MIN_LEAD = 0.15  # by which the most similar sentence must exceed the second
 
@@ -28,7 +29,15 @@ def look_up_sentence(text: str, sentences: Sentences) -> int | None:
         return None
     if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < _MIN_LEAD:
         return None
-    return -ranked[0][1]
+    number = -ranked[0][1]
+    return number if _is_same_order(text, sentences[number]) else None
+
+
+def _is_same_order(a: str, b: str) -> bool:
+    """Return whether two texts have most of their words in the same order."""
+    words_of_a, words_of_b = _WORD.findall(a.lower()), _WORD.findall(b.lower())
+    matcher = SequenceMatcher(None, words_of_a, words_of_b, autojunk=False)
+    return matcher.ratio() >= _MIN_SIMILARITY
 
 
 def split_words(text: str) -> frozenset[str]:

@@ -97,12 +97,12 @@ CORRECT_LINE = re.compile(
 BOXED = re.compile(r"\\boxed\s{0,2}")
 INCORRECT = re.compile(
     rf"{BULLET}(?:{LABEL})?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z))"
-    rf"|Incorrect(?=[.!:]\s))(?!\w)"
+    rf"|Incorrect(?=[.!:]\s)|ERROR(?=\W{{1,3}}\d))(?!\w)"
 )
 ID_LINE = re.compile(
-    rf"{BULLET}(?:{CAPTION})?(?P<label>{LABEL})?(?:(?:the\s)?(?:error|wrong|incorrect"
-    rf"|erroneous)?\s{{0,2}}(?:is\s)?(?:in\s)?(?P<word>{SENTENCE_WORD}|s(?=\d))\s{{0,2}}"
-    rf"|(?P<id>ids?\s{{0,2}}))?"
+    rf"{BULLET}(?:{CAPTION})?(?P<label>{LABEL})?"
+    rf"(?:(?:the\s)?(?:error|wrong|incorrect|erroneous)\s{{0,2}}(?:is\s)?(?:in\s)?(?=[A-Z]))?"
+    rf"(?:(?P<word>{SENTENCE_WORD}|s(?=\d))\s{{0,2}}|(?P<id>ids?\s{{0,2}}))?"
     rf"{NUMBER}(?P<mark>(?:'(?!s\b))?(?:\s{{0,2}}[.):,;=>→➜➡-]{{1,2}})?)",
     re.IGNORECASE,
 )
@@ -125,14 +125,17 @@ STATUS = re.compile(
     re.IGNORECASE,
 )
 DOUBT = re.compile(
-    r"^\W{0,4}(?:if|unless|suppose|were|had)\b(?!\s(?:i|we|one)\s(?:must|have\sto|had\sto)\s(?:pick|choose"
-    r"|answer|decide)\b)"
-    r"|\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
+    r"\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
     r"|suspicious|suspicio\w{1,3}|candidates?|tempt\w{0,5}|consider(?:ed|ing)?"
     r"|quibble|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
     re.IGNORECASE,
 )
-CONDITION = re.compile(r"\W{0,4}(?:if|unless|when|where)\b", re.IGNORECASE)
+EITHER = re.compile(r"\b(?:either|otherwise)\b", re.IGNORECASE)
+CONDITION = re.compile(
+    r"\W{0,4}(?:if|unless|when|where|suppose|were|had)\b"
+    r"(?!\s(?:i|we|one)\s(?:must|have\sto|had\sto)\s(?:pick|choose|answer|decide)\b)",
+    re.IGNORECASE,
+)
 CHOSEN = re.compile(
     r"\b(?:best\sguess|i(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\swith|select|settle|conclude))\b",
     re.IGNORECASE,
@@ -159,7 +162,28 @@ ERROR_NOUN = (
     r"(?:errors?|mistakes?|inaccurac(?:y|ies)|inconsistenc(?:y|ies)|flaws?|discrepanc(?:y|ies)|issues?"
     r"|problems?|corrections?|contradictions?|fault)"
 )
+# The articles and nouns of a note in other languages.
+FOREIGN_NOTE = r"(?:la|el|le|die|der|das|il|o|a)\s(?:nota|texto|texte|note|notiz|text|testo|befund)"
 CALLS_CORRECT = (
+    _build_statement(
+        "korrekt|richtig|correct|corrett|corret",
+        rf"\b{FOREIGN_NOTE}\s(?:\w{{1,12}}\s)?(?:es|est|ist|è|é|está)\s"
+        r"(?:correct[aoe]?|korrekt|richtig|corrett[ao]|corret[ao])\b",
+    ),
+    _build_statement(
+        "fehler|error|erreur|errore|erros",
+        r"\b(?:keine?n?\sfehler|ning[uú]n\serror|aucune\serreur|nessun\serrore|sem\serros"
+        r"|no\shay\s(?:ning[uú]n\s)?errore?s?)\b",
+    ),
+    _build_statement(
+        "unchanged|as is|as it is|as written",
+        rf"\bi(?:'d|\swould|\swill|'ll)?\s(?:leave|keep)\s(?:{NOTE}|it|everything|all\ssentences)\s(?:unchanged"
+        rf"|as\s(?:it\s)?is|as\swritten)\b",
+    ),
+    _build_statement(
+        "none",
+        r"\b(?:and|but|i)\s(?:have\s)?(?:found|see|saw|identified|detected)\snone\W{0,3}(?:\n|\Z)",
+    ),
     _build_statement(
         "correct|accura|error|fine|right|consistent|ok|sound|valid|plausible|unremark|appropriate|coherent|flawless"
         "|order|free of|free from",
@@ -208,7 +232,8 @@ CALLS_CORRECT = (
     _build_statement(
         "not |n't |unable",
         rf"\b(?:(?:could|did|do|does|was|am)(?:\snot|n't)|can\snot|can't|cannot|not|unable\sto"
-        rf"|not\sable\sto)\s(?:(?:really|actually)\s)?(?:find|see|identify|detect|contain|spot|have|locate|notice"
+        rf"|not\sable\sto)\s(?:(?:really|actually)\s|(?:appear|seem)\sto\s)?(?:find|see|identify|detect|contain"
+        rf"|spot|have|locate|notice"
         rf"|include|show)\s(?:an?\s|any\s)?(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
     ),
     _build_statement(
@@ -230,7 +255,7 @@ BEFORE_TOKEN = re.compile(
 )
 
 WRONG_WORD = (
-    r"(?:wrong|incorrect|inaccurate|erroneous|errors?|mistakes?|mistaken|false|flawed|problem(?:atic)?"
+    r"(?:wrong|incorrect|inaccurate|erroneous|errors?(?!-free)|mistakes?|mistaken|false|flawed|problem(?:atic)?"
     r"|inconsistent|inappropriate|contraindicated|altered|faulty"
     r"|culprit|misleading|implausible|contradict\w{1,4}|falsch|incorrect[aoe]|err[oó]nea?|erronée?"
     r"|sbagliat[ao]|fout|fel)\b"
@@ -250,7 +275,8 @@ WRONG_BEFORE = re.compile(
     rf"|fehler|erreur|errore)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
     rf"|modified|changed|falsche)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\bculprit|\bodd\sone\sout)"
-    rf"(?P<between>[^\d.!?\n]{{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
+    rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
+    rf"|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
     rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
     re.IGNORECASE,
 )
@@ -258,6 +284,7 @@ WRONG_AFTER = re.compile(
     rf"{REFERENCE}(?P<between>(?:[^.!?\n]|(?<=\d)\.(?=\d)){{0,160}}?)"
     rf"(?:(?:\b(?:is|was|are|contains?|has|includes?|seems|appears|looks|holds|as|being|be|with)"
     rf"|'s)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,4}}?{WRONG_WORD}"
+    rf"|[:=-]\s{{0,3}}(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}?{WRONG_WORD}"
     rf"|{NOT_RIGHT}|\b(?:should|must|needs\sto|ought\sto|has\sto)\s(?!not\b|stay"
     rf"|remain)(?:\w{{1,12}}\s){{0,2}}?(?:be|read|say|state|have|mention|name|instead|contain|list)\b"
     r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
@@ -268,7 +295,7 @@ WRONG_AFTER = re.compile(
 MENDED = re.compile(
     rf"\b(?:change|correct|replace|fix|strike(?:\sout)?|rewrite|amend|edit|revise|modify|cross\sout"
     rf"|flag(?:ged)?|correcting|marked|corrected|disagree\swith|take\sissue\swith)"
-    rf"\s{{1,2}}(?:the\s)?(?:\w{{1,12}}\s){{0,2}}?{REFERENCE}",
+    rf" {{1,2}}(?:the )?(?:\w{{1,12}} ){{0,2}}?{REFERENCE}",
     re.IGNORECASE,
 )
 MENDED_IN = re.compile(
@@ -294,6 +321,13 @@ EXCEPT_FOR = re.compile(
     re.IGNORECASE,
 )
 CALLS_WRONG_SOMEWHERE = (
+    _build_statement(
+        "incorrect|wrong|inaccurate|erroneous",
+        rf"{NOTE}\s(?:contains|has|includes|states|gives)\sa[n]?\s(?:incorrect|wrong|inaccurate|erroneous)\s\w"
+        rf"|\bthe\s(?:diagnosis|treatment|medication|drug|dose|dosage|organism|pathogen|management|therapy)\s"
+        rf"(?:in\s{NOTE}\s|here\s|given\s|chosen\s)?(?:is|was)\s(?:clearly\s)?(?:incorrect|wrong|inaccurate"
+        rf"|erroneous)\b",
+    ),
     _build_statement(
         "contain|has|have|include",
         rf"{NOTE}\s(?:\w{{1,12}}\s)?(?:contains?|has|have|includes?)\s(?:an|one|1|a|some|several|two|multiple|2|3"
@@ -335,7 +369,7 @@ CALLS_WRONG_SOMEWHERE = (
     ),
     _build_statement(
         "error|mistake",
-        r"\bis\s(?:\w{1,12}\s)?(?:an|the)\s(?:\w{1,12}\s)?(?:error|mistake)\b(?!\sin)",
+        r"\bis\s(?:(?!not\b|no\b)\w{1,12}\s)?(?:an|the)\s(?:\w{1,12}\s)?(?:error|mistake)\b(?!\sin)",
     ),
     _build_statement("in sentences", r"\b(?:errors|mistakes)\s(?:are\s)?in\ssentences\s\d{1,4}"),
     _build_statement("not correct", r"\bnot\sCORRECT\b"),
@@ -353,6 +387,10 @@ RETRACTION = re.compile(
     r"|chang\w{1,3}\smy\s(?:mind|answer)|let\sme\s(?:reconsider|re-?think|correct|start\sover)|actually,?\sno"
     r"|no,\sactually|i\swas\s(?:wrong|mistaken)|need\sto\sthink"
     r"|not\ssure\sabout\s(?:that|this|my)|wait(?=[,.!-]|\s(?:no|actually|a))|my\smistake|i\smisread)\b",
+    re.IGNORECASE,
+)
+STRONG_RETRACTION = re.compile(
+    r"\b(?:actually,?\sno|no,\sactually|scratch\sthat|wait,?\sno|on\ssecond\sthought|i\stake\s(?:that|it)\sback)\b",
     re.IGNORECASE,
 )
 TURN_NEXT = re.compile(r"\s{0,4}(?:however|but|except|only|although|yet)\b", re.IGNORECASE)
@@ -440,11 +478,13 @@ CORRECTED = re.compile(
 
 
 WHOLE = re.compile(
-    r"\s{0,9}(?P<verdict>CORRECT|(?P<number>\d{1,4})[.:]? [A-Z][a-z]* [\w ,.()%/+'-]{1,600})\.?\s{0,9}"
+    r"\s{0,9}(?P<verdict>[<\[(\"'*`]{0,3}CORRECT[>\])\"'*`]{0,3}"
+    r"|(?P<number>\d{1,4})[.:]? [A-Z][a-z]* [\w ,.()%/+'-]{1,600})\.?\s{0,9}"
 )
 # Words by which an answer may say more than its form.
 IS_MORE = re.compile(
-    r"CORRECT.|correct|wrong|error|mistake|sentence|line\b|note|guess|wait|hold on|scratch|disregard|ignore"
+    r"CORRECT[^>\])\"'*`]|correct|wrong|error|mistake|sentence|line\b|note|guess|wait|hold on|scratch"
+    r"|disregard|ignore"
     r"|thought|look|mind|reconsider|think|sure|actually|misread|should|instead"
     r"|remain|because|since|not |Normal|Consistent|Accurate|Valid|Right|Good|Fine|No ",
     re.DOTALL,

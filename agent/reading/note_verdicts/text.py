@@ -53,6 +53,7 @@ class ClaimsOfText:
         self._sentences = sentences
         self._claims: list[Claim] = []
         self._names_unknown_number = False
+        self._numbers_called_fine: set[int] = set()
 
     # Lines in the form of an answer.
 
@@ -80,11 +81,15 @@ class ClaimsOfText:
                 continue
             number = patterns.ID_LINE.match(self._flat, start, end)
             status = number and patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
+            if number and status and not status["wrong"]:
+                self._numbers_called_fine.add(self._get_number(number))
             if number and status and status["wrong"]:
                 self._add(self._get_number(number), start, end, "stated verdict", is_final=False)
             elif number and self._is_sentence(number, end):
                 numbered.append((line, number))
         self._add_numbered(numbered, lines)
+        if self._sentences and self._sentences.keys() <= self._numbers_called_fine:
+            self._add(NO_ERROR, 0, len(self._flat), "stated verdict", is_final=False)
 
     def _add_submission(self, match: re.Match[str]) -> None:
         flag = match["flag"] or match["bare_flag"]
@@ -120,16 +125,23 @@ class ClaimsOfText:
 
     def _is_sentence(self, match: re.Match[str], end: int) -> bool:
         """Return whether a number at the start of a line is that of a sentence, and no count or range."""
+        if self._sentences and self._measure(match, end) == 1:
+            return True
         if patterns.COUNT.match(self._flat, match.end()) or patterns.SEVERAL.match(
             self._flat, match.end("mark") - len(match["mark"])
         ):
             return False
         rest = self._flat[match.end() : end].lstrip(" '")
         if not rest.strip(" ."):
+            # An item of a list of numbers: "- 7".
+            if not match["word"] and match[0].lstrip().startswith(("- ", "+ ")):
+                return False
             return not match["word"] or match["word"].lower() != "s"
         if patterns.STATUS.match(rest):
             return False
         if match["word"] or match["id"]:
+            if match["mark"].strip() == ",":
+                return patterns.REASON.match(rest) is not None
             return bool(match["mark"]) or rest[0].isupper()
         is_marked = bool(match["mark"]) or bool(match["label"])
         is_reasoned = (
@@ -172,9 +184,16 @@ class ClaimsOfText:
             is_edge = (
                 line is lines[0] or line is lines[-1] or line in [pair[0] for pair in follows_label]
             )
-            if is_edge or (self._resembles(line, match) and self._sentences):
+            is_alone = not match["word"] or not self._mentions_others(match)
+            is_similar = bool(self._sentences) and self._resembles(line, match)
+            if (is_edge and is_alone) or is_similar:
                 says_wrong = patterns.CALLS_WRONG.search(match[0]) is not None
                 self._add_number(match, line, "stated verdict" if says_wrong else "line")
+
+    def _mentions_others(self, match: re.Match[str]) -> bool:
+        """Return whether the text after a numbered line's head mentions another sentence."""
+        later = patterns.REFERENCE_PATTERN.finditer(self._flat, match.end())
+        return any(other[1] != str(self._get_number(match)) for other in later)
 
     def _follows_announcement(self, start: int) -> bool:
         before = self._flat[max(0, start - 80) : start].rstrip(" \n")
@@ -264,8 +283,10 @@ class ClaimsOfText:
             patterns.DOUBT.search(clause) or patterns.CONDITION.match(before)
         ) and not patterns.CHOSEN.search(before):
             return
-        if patterns.NEGATION.search(clause) or (
-            patterns.EXCEPTION.search(after) and not patterns.HARMLESS.search(after)
+        if (
+            patterns.EITHER.search(clause)
+            or patterns.NEGATION.search(clause)
+            or (patterns.EXCEPTION.search(after) and not patterns.HARMLESS.search(after))
         ):
             return
         self._add(NO_ERROR, match.start(), match.end(), "final answer", is_final=True)
@@ -303,6 +324,8 @@ class ClaimsOfText:
         clause_before = patterns.CLAUSE_END.split(before)[-1]
         clause_after = patterns.CLAUSE_END.split(after)[0]
         if patterns.EXCUSE.search(after):
+            return True
+        if patterns.EITHER.search(clause_before):
             return True
         if patterns.CHOSEN.search(self._flat, sentence_start, end):
             return False
@@ -395,6 +418,8 @@ class ClaimsOfText:
         if (chosen is None and not claims) or (chosen is not None and chosen.verdict == SOME_ERROR):
             chosen = self._find_quoted(chosen)
         if chosen is None or patterns.RETRACTION.search(self._flat, chosen.end):
+            return None
+        if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
         return chosen
 
