@@ -113,7 +113,7 @@ def _build_row(site: Site, benchmark: "Benchmark") -> dict[str, Any]:
 @format_option()
 @click.pass_obj
 def show_benchmark(site: Site, benchmark_id: str, form: str) -> None:
-    """Show a benchmark's definition, its data files and their known versions."""
+    """Show a benchmark's definition, data files and their versions."""
     from agent.catalog.run_entries import find_named_benchmark
 
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)

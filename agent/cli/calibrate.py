@@ -36,7 +36,7 @@ BESIDE = {
 
 @click.group()
 def calibrate() -> None:
-    """Compare a jury with clinicians who grade a sample of the same answers."""
+    """Compare a jury with clinicians who grade the same answers."""
 
 
 @calibrate.command()
