@@ -76,7 +76,8 @@ _READS = (
     r"|values\s{0,9}\((?=\s{0,9}['\"\d(-]))"
 )
 _WRITES = (
-    r"(?:(?:insert|replace)\s(?:or\s\w{1,20}\s)?into\b|update\s\S{1,100}\sset\b|delete\sfrom\b"
+    r"(?:(?:insert|replace)\s(?:or\s\w{1,20}\s)?into\b|update\s\S{1,100}\sset\b|delete\sfrom\b(?!\s(?:your|my"
+    r"|the|our|an?)\s)"
     r"|create\s\w{1,20}\s\w|(?:alter|drop)\s(?:table|view|index|trigger)\b"
     r"|(?:attach|detach|pragma|vacuum)\b(?=\s[^\s]|\s*(?:;|\Z))|(?:begin|commit|rollback|end|analyze|explain"
     r"|savepoint|release|reindex)\s*(?:\w{1,40}\s*)?(?:;|\Z)"
@@ -90,7 +91,9 @@ _NEXT_STATEMENT = re.compile(rf"{_READS}|{_WRITES}", re.IGNORECASE)
 _PIECE = re.compile(
     r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/|[();'\"]|\n[ \t]*\n\s*|\n"
     # No query has these words outside of its texts.
-    r"|\s(?:which|that|because|since|whereas|please|returns|but)(?=\s)",
+    r"|\s(?:which|that|because|since|whereas|please|returns|gets|gives|finds|fetches|retrieves|would|will"
+    r"|should|but)(?=\s)"
+    r"|\.(?=\s)",
     re.DOTALL,
 )
 _CONTINUES = re.compile(
@@ -173,7 +176,7 @@ _TO_CLOSING = {
 _REJECTED = re.compile(
     r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run"
     r"|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected"
-    r"|discarded)\b(?:\s\w{1,20}){0,3}:?\s*\Z"
+    r"|discarded)\b(?:\s\w{1,20}){0,3}\W*\Z"
     r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z",
     re.IGNORECASE,
 )
@@ -196,11 +199,15 @@ _ALTERNATIVE = re.compile(
     r"|other\s(?:option|version|way|approach)|second\s(?:option|version|way|approach|reading|interpretation)"
     r"|option\s(?:2|b|two)|if\syou\s(?:want|prefer|mean|need|instead)"
     r"|you\s(?:could|can|may|might)\salso|or(?:,)?\s(?:if|with|using|as|equivalently|simply|this|maybe"
-    r"|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\bif\b[^.\n]{2,80}[,:]\s*(?:use|try|run"
+    r"|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\b(?:query|option|version|variant"
+    r"|possibility|interpretation|alternative)\s(?:b|2|two|ii)\b|\(b\)\W*\Z|\bif\b[^.\n]{2,80}[,:]\s*(?:use"
+    r"|try|run"
     r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|(?:^|\n)\s*or\b\W{0,4}\s*\Z",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
+    r"\b(?:do|did)\syou\s(?:mean|want|need|have)\b[^.!\n]{0,120}\?|\bboth\s(?:queries\s|versions\s|options\s"
+    r"|of\sthem\s)?(?:are|work|would)\b|"
     r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s"
     r"|ing)\son\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
     re.IGNORECASE,
@@ -208,6 +215,10 @@ _ASKS = re.compile(
 _QUESTION = re.compile(r"^\W{0,4}question\s?\d{0,3}\W{0,3}:", re.IGNORECASE | re.MULTILINE)
 _LEADING_NULL = re.compile(
     r"\W{0,6}(?:null|n/a|unanswerable)\b(?!\W{1,3}or\b|\s(?:is|are|values?|means|will|would|can|and|rows?)\b)",
+    re.IGNORECASE,
+)
+_NULL_LINE = re.compile(
+    r"\W{0,6}(?:(?:final\s)?(?:answer|output|result)\s?(?:is|:)?\W{0,4})?(?:null|n/a|unanswerable)\W{0,4}",
     re.IGNORECASE,
 )
 _IMAGINED = re.compile(
@@ -231,7 +242,7 @@ _ABSTAINS = re.compile(
 )
 _STATES_NULL = re.compile(
     rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z"
-    rf"|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b))"
+    rf"|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b|\s*--))"
     rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here"
     rf"|would\sbe|must\sbe|should\sbe|will\sbe|to)\s?){{0,2}}(?:just\s|simply\s"
     rf"|the\ssingle\sword\s)?[:=]?\s{{0,3}}{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|when|and"
@@ -283,7 +294,12 @@ _TABLES_LACK = re.compile(
     r"|contains?\sno|stores?\sno|holds?\sno|includes?\sno)\b"
     r"|\b(?:not|n't|nowhere|never)\s(?:(?!null\b)\w{1,12}\s){0,2}?(?:stored|recorded|tracked|available"
     r"|captured|present|included|contained|part\sof|in)\b[^.!?\n]{0,60}\b(?:tables?|schema|database|dataset"
-    r"|data)\b|\binsufficient\s(?:information|data)\b",
+    r"|data)\b|\binsufficient\s(?:information|data)\b"
+    r"|\b(?:tables?|schema|database|dataset|data)\s(?:cannot|can\snot|can't|could\snot"
+    r"|couldn't)\s(?:\w{1,12}\s)?(?:tell|answer|provide|give|show|support|say|help)\b"
+    r"|\b(?:not\s(?:something|a\squestion)|beyond\swhat)\s(?:that\s)?(?:the|these|this|those)\s(?:tables?"
+    r"|schema|database|data)\scan\b"
+    r"|\b(?:don't|do\snot)\shave\s(?:any\s|the\s)?(?:data|information|columns?|tables?|fields?)\b",
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
@@ -439,6 +455,7 @@ def _list_queries(answer: str) -> list[_Query]:
     queries = list(_iter_statements(masked, 0, len(masked), "query in text", is_closed=False))
     if in_code:
         return _drop_fragments([*in_code, *queries])
+    queries = _drop_fragments(queries)
     whole = answer.strip()
     if (
         len(queries) == 1
@@ -450,9 +467,16 @@ def _list_queries(answer: str) -> list[_Query]:
 
 
 def _drop_fragments(queries: list[_Query]) -> list[_Query]:
-    """Return the queries without the parts that an explanation names ("SELECT COUNT(*)"), in order of appearance."""
-    whole = [query for query in queries if _FROM.search(query.text) or not query.text]
-    return sorted(whole or queries, key=lambda query: query.start)
+    """Return the queries without the parts that an explanation names: "SELECT COUNT(*)", a subquery of another one."""
+    queries = queries[-_MAX_QUERIES:]
+    whole = [query for query in queries if _FROM.search(query.text) or not query.text] or queries
+    folded = [_fold(query.text) for query in whole]
+    kept = [
+        query
+        for query, text in zip(whole, folded, strict=True)
+        if not any(text != other and f"({text})" in other for other in folded)
+    ]
+    return sorted(kept or whole, key=lambda query: query.start)
 
 
 def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list[_Query]:
@@ -563,7 +587,7 @@ def _find_statement_end(text: str, start: int, end: int) -> int:
                 return piece.start()
         elif mark in "'\"":
             return end
-        elif mark[0].isspace() and depth <= 0:
+        elif (mark[0].isspace() or mark == ".") and depth <= 0:
             return piece.start()
     return end
 
@@ -667,14 +691,7 @@ def _get_last_paragraph(text: str) -> str:
 
 def _states_null_at_end(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip(" `*")]
-    return bool(lines) and _is_nothing(
-        re.sub(
-            r"\A\W{0,4}(?:final\s)?(?:answer|output|result)\s?(?:is|:)?\s?",
-            "",
-            lines[-1],
-            flags=re.IGNORECASE,
-        )
-    )
+    return bool(lines) and _NULL_LINE.fullmatch(lines[-1]) is not None
 
 
 def _fold(query: str) -> str:
