@@ -11,8 +11,10 @@ from agent.metrics import WHOLE_TEXT, read_answer
 from agent.reading.json_answers import AnswerPart
 from agent.reading.parsers import extract_part
 from agent.reading.reading import Reading
+from agent.reading.version import READING_VERSION
 from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
+from agent.store import Run
 from agent.vocabulary import Failure, Instance, Response, Unscored
 
 PARSER_RULES = {
@@ -26,6 +28,21 @@ PARSER_RULES = {
     ),
 }
 """The rules of parsers that select a part of an answer, by kind: name and meaning."""
+
+
+def is_read_by_these_rules(run: Run) -> bool:
+    """Return whether a run's answers were read by this version of the rules, so that readings explain its scores."""
+    return not run.imported and run.details.reading_version == READING_VERSION
+
+
+def describe_other_version(run: Run) -> str:
+    """Return a sentence about a run whose answers were read by another version of the rules; empty for others."""
+    if run.imported or is_read_by_these_rules(run):
+        return ""
+    return (
+        f"The answers were read by version {run.details.reading_version} of the reading rules, and this agent has "
+        f"version {READING_VERSION}: `intramural rescore --suite {run.suite}` reads and scores them again."
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from agent.plots.dots import draw_dot_plot
 from agent.plots.heatmap import heatmap
 from agent.plots.scatter import draw_scatter
 from agent.redaction import Redacted
+from agent.redaction.gateway.cases import ClearedCase
 from agent.redaction.replacements.tags import TAG
 from agent.results.summarize import MetricSummary
 from agent.results.usage import Cost, format_cost
@@ -58,6 +59,7 @@ class Renderer:
         )
         self._environment.filters.update(
             by_category=_group_by_category,
+            answer=_render_answer,
             case=_render_case_text,
             cost=_format_cost,
             drawn=_draw_chart,
@@ -138,7 +140,30 @@ def _render_case_text(text: object) -> Markup:
     """
     if not isinstance(text, Redacted):
         raise TypeError("text from an instance reached a page without redaction")
-    return Markup(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))  # noqa: S704 - escaped right here
+    return Markup(_mark_tags(text))  # noqa: S704 - escaped right there
+
+
+def _mark_tags(text: str) -> str:
+    """Return escaped text with its tags marked."""
+    return str(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))
+
+
+def _render_answer(case: ClearedCase) -> Markup:
+    """Render an answer, and mark the place where its value was read.
+
+    Raises:
+        TypeError: the answer is not `Redacted`, so the page must not be shown.
+    """
+    answer = case.answer
+    whole = _render_case_text(answer)
+    places = [(r.start, r.end) for r in case.readings if r.start is not None and r.end is not None]
+    if not isinstance(answer, Redacted) or not places:
+        return whole
+    start, end = places[0]
+    before, read, after = (
+        _mark_tags(part) for part in (answer[:start], answer[start:end], answer[end:])
+    )
+    return Markup(f'{before}<mark class="read">{read}</mark>{after}')  # noqa: S704 - the parts are escaped
 
 
 def _draw_chart(chart: Chart, kind: str) -> Markup:

@@ -15,6 +15,8 @@ from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
 from agent.results.usage import describe_usage
+from agent.scoring.readings import describe_other_version
+from agent.service.answer_readings import read_stored_answers
 from agent.service.heads import (
     MetricHead,
     RunHead,
@@ -83,13 +85,19 @@ class CaseView:
 
 @dataclass(frozen=True, slots=True)
 class InstancesPage:
-    """One page of a run's instances. Pages are numbered from 1."""
+    """One page of a run's instances. Pages are numbered from 1.
+
+    Attributes:
+        withheld: the number of texts on this page that are withheld.
+        note: why the page does not show what was read from the answers; empty if it does.
+    """
 
     run: RunHead
     page: int
     pages: int
     cases: tuple[CaseView, ...]
-    withheld: int  # number of texts on this page that are withheld
+    withheld: int
+    note: str = ""
 
 
 def build_run_page(
@@ -139,13 +147,15 @@ def build_instances_page(
     shown_run = names.show_run(run)
     judgements = read_seat_judgements(store, shown_run, instances)
     withheld_before = clearer.withheld
-    cases = clearer.clear(run.run_id, instances, judgements)
+    readings = read_stored_answers(run, instances)
+    cases = clearer.clear(run.run_id, instances, judgements, readings)
     return InstancesPage(
         run=build_run_head(shown_run),
         page=page,
         pages=pages,
         cases=tuple(CaseView(case, _describe_status(case)) for case in cases),
         withheld=clearer.withheld - withheld_before,
+        note=describe_other_version(shown_run),
     )
 
 
@@ -186,6 +196,7 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Way of asking", details.answer_mode
     if details.parser is not None:
         yield "Parser of answers", _describe_parser(details.parser)
+    yield "Reading rules", _describe_reading_rules(run)
     yield "Longest answer", f"{details.max_tokens} tokens"
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:
@@ -195,6 +206,12 @@ def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Agent", details.agent_version
     for workaround in details.workarounds:
         yield "Workaround", workaround
+
+
+def _describe_reading_rules(run: Run) -> str:
+    version = f"version {run.details.reading_version}"
+    other = describe_other_version(run)
+    return f"{version}. {other}" if other else version
 
 
 def _describe_parser(parser: AnswerParser) -> str:

@@ -5,10 +5,16 @@ This is the only path from the store to pages and exports.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
+from agent.redaction.gateway.readings import (
+    AnswerReading,
+    ClearedReading,
+    clear_readings,
+    list_reading_texts,
+)
 from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import Redacted, Redactor, reveal_record
 from agent.vocabulary import Instance, Score, Unscored
@@ -81,6 +87,7 @@ class ClearedCase:
         judgements: judgements of the answer, by metric and seat.
         likelihoods: log-likelihoods of the options by letter, if the run compared them; None for options whose value
             is below those that the server returned.
+        readings: what the metrics read from the answer.
     """
 
     position: int
@@ -94,6 +101,7 @@ class ClearedCase:
     scores: Mapping[str, Score | Unscored]
     judgements: tuple[ClearedJudgement, ...] = ()
     likelihoods: Mapping[str, float | None] = field(default_factory=dict)
+    readings: tuple[ClearedReading, ...] = ()
 
 
 class Clearer(ABC):
@@ -117,25 +125,33 @@ class Clearer(ABC):
         run_id: str,
         instances: "Sequence[StoredInstance]",
         judged: Mapping[int, Sequence[SeatJudgement]] | None = None,
+        read: Mapping[int, tuple[AnswerReading, ...]] | None = None,
     ) -> list[ClearedCase]:
         """Clear all texts of several instances of one run, in order.
 
         Args:
             judged: judgements of the juries, by position (`gateway.judgements.read_seat_judgements`). A judge's words
                 are cleared together with the question and the answer that they refer to.
+            read: what the metrics read from the answers, by position.
         """
         if not instances:
             return []
         judgements = [(judged or {}).get(stored.position, ()) for stored in instances]
+        readings = [(read or {}).get(stored.position, ()) for stored in instances]
         records: list[list[str]] = []
-        for stored, of_answer in zip(instances, judgements, strict=True):
-            records.append(list(_list_texts(stored, of_answer, reveals=self.reveals)))
+        for stored, of_answer, read_from in zip(instances, judgements, readings, strict=True):
+            texts = list(_list_texts(stored, of_answer, reveals=self.reveals))
+            records.append([*texts, *list_reading_texts(read_from)])
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         subjects = [Subject.read_instance(stored.instance) for stored in instances]
         cleared = self.clear_records(records, which, subjects)
         cases: list[ClearedCase] = []
-        for stored, of_answer, texts in zip(instances, judgements, cleared, strict=True):
-            cases.append(_build_case(stored, of_answer, iter(texts), reveals=self.reveals))
+        for stored, of_answer, read_from, cleared_texts in zip(
+            instances, judgements, readings, cleared, strict=True
+        ):
+            remaining = iter(cleared_texts)
+            case = _build_case(stored, of_answer, remaining, reveals=self.reveals)
+            cases.append(_add_readings(case, stored, read_from, remaining))
         return cases
 
     @abstractmethod
@@ -268,6 +284,18 @@ def _build_case(
         judgements=tuple(_build_judgement(judgement, texts) for judgement in judged),
         likelihoods={} if response is None else response.likelihoods_by_option,
     )
+
+
+def _add_readings(
+    case: ClearedCase,
+    stored: "StoredInstance",
+    readings: tuple[AnswerReading, ...],
+    texts: Iterator[Redacted],
+) -> ClearedCase:
+    if stored.response is None or case.answer is None or not readings:
+        return case
+    cleared = clear_readings(readings, stored.response.text, case.answer, texts)
+    return replace(case, readings=tuple(cleared))
 
 
 def _build_references(instance: Instance, texts: Iterator[Redacted]) -> Iterator[ClearedReference]:

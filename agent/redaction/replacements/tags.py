@@ -15,6 +15,9 @@ _ENTITIES = "|".join(sorted({tag_name(entity) for entity in get_args(Entity)}))
 TAG = regex.compile(
     rf"\[(?P<entity>{_ENTITIES})-(?P<number>[1-9]\d{{0,2}})\]|\[WITHHELD: (?:{'|'.join(Withheld)})\]"
 )
+WITHHELD_TAG = "[WITHHELD: "
+"""The beginning of the tag that stands for a whole text."""
+
 # The highest number. All further values share it, so that no long number passes for a tag.
 MAX_TAG_NUMBER = 999
 _INSIGNIFICANT = regex.compile(r"[\s\p{P}\p{S}]+")

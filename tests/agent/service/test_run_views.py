@@ -94,3 +94,29 @@ def test_a_run_shows_its_main_metric_by_subgroup(filled: FilledSite, open_pages:
         text,
     )
     assert rows == [("&lt;f&gt;", "0.333"), ("m", "1.000")]
+
+
+def test_a_page_marks_the_words_that_were_read_and_names_value_and_rule(
+    filled: FilledSite, open_pages: OpenPages
+):
+    answer = "Margaret Holloway has fever.\n\nThe answer is A, since <b>aspirin</b> lowers it."
+    run_id = filled.add([case(0, answer=answer), unscored(1)])
+    page = draw_html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
+    (marked,) = re.findall(r'<mark class="read">(.*?)</mark>', page)
+    assert "answer is A" in marked or marked == "A"
+    assert "Holloway" not in page
+    assert "<b>" not in page
+    assert re.search(r"Read:</span> <strong[^>]*>A</strong>.*stated answer", page)
+    assert page.count('class="reading"') == 1
+
+
+def test_an_answer_read_by_other_rules_is_not_explained_by_todays(
+    filled: FilledSite, open_pages: OpenPages
+):
+    run_id = filled.add([case(0, answer="The answer is A.")], reading_version=1)
+    pages = open_pages(filled.site)
+    page = draw_html(pages, f"runs/{run_id}/instances-1.html")
+    assert "intramural rescore --suite november" in page
+    assert "<mark" not in page
+    assert 'class="reading"' not in page
+    assert "read by version 1" in draw_html(pages, f"runs/{run_id}/index.html")
