@@ -55,8 +55,13 @@ _NO_REMARK = re.compile(
 _TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
 
 
-def read_lines(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
-    """Yield the claims of the first and the last line, and of the last sentence. Items of lists claim nothing."""
+def read_lines(
+    answer: MarkedAnswer, listings: list[Listing], claimed_ends: set[int]
+) -> Iterator[Claim]:
+    """Yield the claims of the first and the last line, and of the last sentence. Items of lists claim nothing.
+
+    References that end at one of `claimed_ends` are part of a statement that has been read already.
+    """
     if not answer.lines:
         return
     listed = {item.start for listing in listings for item in listing.items}
@@ -65,11 +70,11 @@ def read_lines(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]
     is_text_list = _is_text_list(answer)
     if first.start not in listed:
         rule = WHOLE_ANSWER if is_only_line else FIRST_LINE
-        for claim in _read_line(answer, first, rule):
+        for claim in _read_line(answer, first, rule, claimed_ends):
             if not (claim.by_text and is_text_list):
                 yield claim
     if not is_only_line and last.start not in listed:
-        for claim in _read_line(answer, last, LAST_LINE):
+        for claim in _read_line(answer, last, LAST_LINE, claimed_ends):
             if not claim.by_text:
                 yield claim
             elif not is_text_list and _is_after_prose(answer):
@@ -104,14 +109,14 @@ def _is_after_prose(answer: MarkedAnswer) -> bool:
     )
 
 
-def _read_line(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+def _read_line(answer: MarkedAnswer, line: Line, rule: Rule, claimed_ends: set[int]) -> list[Claim]:
     claims = _read_pure(answer, line, rule)
     if not claims and not _is_letter_pair(answer, line):
         claims = _read_labelled(answer, line, STATED_RULES.get(rule.name, rule))
     if not claims:
         claims = list(_read_begun(answer, line, STATED_RULES.get(rule.name, rule)))
     if not claims:
-        claims = _read_after_phrase(answer, line, STATED_RULES.get(rule.name, rule))
+        claims = _read_after_phrase(answer, line, STATED_RULES.get(rule.name, rule), claimed_ends)
     if not claims:
         claims = _read_after_remark(answer, line, STATED_RULES.get(rule.name, rule))
     return claims
@@ -175,16 +180,20 @@ def _is_letter_pair(answer: MarkedAnswer, line: Line) -> bool:
     return _LETTER_PAIR.fullmatch(answer.text, line.start, line.end) is not None
 
 
-def _read_after_phrase(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+def _read_after_phrase(
+    answer: MarkedAnswer, line: Line, rule: Rule, claimed_ends: set[int]
+) -> list[Claim]:
     """Read a line of a few words and an option in brackets: "Medium bisque (C), 85% sure"."""
     phrase = _SHORT_PHRASE.match(answer.text, line.start, line.end)
     if not phrase:
         return []
+    reference = answer.read_reference(phrase.end())
+    if reference is None or reference.end in claimed_ends:
+        return []
     words = answer.lower[line.start : phrase.end()]
     if len(words.split()) > 9 or cues.WRONG.search(words) or is_denied(answer.text, phrase.end()):
         return []
-    reference = answer.read_reference(phrase.end())
-    if reference is None or not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
+    if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
     return [Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)]
 

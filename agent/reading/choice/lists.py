@@ -18,6 +18,9 @@ _MARK = re.compile(
 )
 
 
+_POSSIBLE_MARK = re.compile(r"[A-J](?![A-Za-z0-9'])")
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """A list item: the option, where the item starts, and where its text starts and ends."""
@@ -37,6 +40,8 @@ class Listing:
 
 def find_listings(text: str, options: Options) -> list[Listing]:
     """Return the lists in a normalised answer: items with ascending letters, at least two; one may be missing."""
+    if len(list(islice(_POSSIBLE_MARK.finditer(text), 2))) < 2:
+        return []
     listings: list[Listing] = []
     run: list[re.Match[str]] = []
     previous = -10

@@ -54,7 +54,12 @@ _SPACE_SIGNS = ("  ", "\t", "\x1f", "\u1680", "\u205f", "\u3000", *map(chr, rang
 _SPACES = (
     _Step(_SPACE_SIGNS, re.compile(r"[^\S\n]{2,}|[^\S\n ]"), (" ",)),
     _Step(("\n",), re.compile(r" ?\n[ \n]*"), ("\n",)),
-    _Step((" ", "\n"), re.compile(r"\A[ \n]+|[ \n]\Z"), ()),
+    _Step((" ", "\n"), re.compile(r"\A[ \n]+"), ()),
+    _Step((" ", "\n"), re.compile(r"[ \n](?=\Z)"), ()),
+)
+# "1,000", "5 %", "> 5"; each alternative begins with the separator, which is much faster.
+_NUMBER_SEPARATORS = re.compile(
+    r",(?<=\d,)(?=\d{3}(?!\d))|\s(?:(?=%)(?<=\d\s)|(?=\.?\d)(?<=[<>=]\s))"
 )
 _STEPS = (
     *_SPACES,
@@ -76,13 +81,19 @@ _STEPS = (
     _Step(("\\",), re.compile(r"\\[()\[\]]"), ()),
     _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
     # Numbers are compared without a thousands separator and without a space beside their sign.
-    _Step((",", "%", "<", ">", "="), re.compile(r"(?<=\d),(?=\d{3}(?!\d))|(?<=\d)\s(?=%)|(?<=[<>=])\s(?=\.?\d)"), ()),
+    _Step((",", "%", "<", ">", "="), _NUMBER_SEPARATORS, ()),
     *_SPACES,
 )  # fmt: skip
 
 
+# An answer in which this finds nothing is one line of plain words, which no step changes.
+_NEEDS_REWRITING = re.compile(r"[^A-Za-z0-9.:;!?'\"()/+, -]|  |,\d")
+
+
 def normalise(answer: str) -> str:
     """Return the answer without markup and repeated white space."""
+    if not _NEEDS_REWRITING.search(answer):
+        return answer.strip(" ")
     text = answer
     if not text.isascii() or _has_control_characters(text):
         text = _normalise_signs(text)

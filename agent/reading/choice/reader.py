@@ -83,9 +83,11 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         TooManyClaimsError: the answer repeats itself endlessly.
     """
     listings = find_listings(answer.plain, answer.options)
+    statements = list(read_statements(answer))
+    claimed_ends = {claim.end for claim in statements}
     claims = [
-        *read_statements(answer),
-        *read_lines(answer, listings),
+        *statements,
+        *read_lines(answer, listings, claimed_ends),
         *read_listings(answer, listings),
         *read_sentences(answer),
     ]

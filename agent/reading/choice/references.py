@@ -80,6 +80,8 @@ _MARKED_LETTER = re.compile(
     r"|\b(?i:(?:answer[ ])?(?:options?|choices?|letters?|alternative))[ ][\"']?([A-HJ-Z]|I(?![ ][a-z]))[\"']?(?![\w'-])"
     r"|\b(?i:option|choice)[ ][\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
 )
+# A letter is marked only beside one of these.
+_NEEDED_FOR_LETTER = ("(", "[", "option", "choice", "letter", "alternative")
 _STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
 _FIRST_LETTERS = re.compile(r"[^\w]*([a-z]{1,6})")
 _ARTICLE = re.compile(r"^\s*(?:the|an?)\s(?=\w\w)", re.IGNORECASE)
@@ -146,7 +148,7 @@ class Options:
         spans = _drop_overlapping(spans)
         starts = [span.start for span in spans]
         marked_letters: list[_Span] = []
-        for match in _MARKED_LETTER.finditer(text):
+        for match in _find_marked_letters(text):
             following = bisect_right(starts, match.start())
             overlaps_previous = following > 0 and spans[following - 1].end > match.start()
             overlaps_next = following < len(spans) and starts[following] < match.end()
@@ -247,7 +249,7 @@ def _join_text(text: str) -> _JoinedWords:
             previous = ""
         for match in _TOKEN.finditer(line[0]):
             token = match[0]
-            word = token.lower() if token.isalnum() else drop_punctuation(token).lower()
+            word = _get_plain_word(token)
             if not word:
                 continue
             if previous.isdigit() and word[0].isdigit():
@@ -267,6 +269,15 @@ def _join_text(text: str) -> _JoinedWords:
     return _JoinedWords("".join(pieces), starts, ends)
 
 
+def _get_plain_word(token: str) -> str:
+    if token.isalnum():
+        return token.lower()
+    # Most other tokens are words before a mark that never changes a value.
+    if token[-1] in ".,;:!?" and token[:-1].isalnum():
+        return token[:-1].lower()
+    return drop_punctuation(token).lower()
+
+
 def _join_words(words: list[str]) -> str:
     """Join words without spaces, except between two digits, so that "low-molecular" equals "low molecular"."""
     joined = ""
@@ -277,6 +288,13 @@ def _join_words(words: list[str]) -> str:
 
 def _drop_article(text: str) -> str:
     return _ARTICLE.sub("", text)
+
+
+def _find_marked_letters(text: str) -> list[re.Match[str]]:
+    lower_text = text.lower()
+    if not any(map(lower_text.__contains__, _NEEDED_FOR_LETTER)):
+        return []
+    return list(_MARKED_LETTER.finditer(text))
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

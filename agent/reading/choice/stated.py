@@ -35,6 +35,7 @@ _ASKS_FOR_ONE = re.compile(
     r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
     r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
 )
+_LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _BRACKETED = re.compile(
     rf"\b(?:is|are|be|was|with|give|start|of|to|for)\s[^.,;:!?\n{SIGNS}]{{2,80}}?\s(?=[{LETTER_SIGNS}]{PADDING}*\s?(?:[.!](?:\s|$)|\n|$))"
 )
@@ -53,11 +54,15 @@ _NAMES_ANSWER = re.compile(
 
 def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
     """Yield the claims of all sentences."""
-    yield from _read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
-    yield from _read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER)
-    yield from _read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER)
-    yield from _read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER)
-    yield from _read_after_copula(answer)
+    final = _read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
+    claims = [
+        *(final if "final" in answer.lower else ()),
+        *_read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER),
+        *_read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER),
+        *_read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
+    ]
+    yield from claims
+    yield from _read_after_copula(answer, {claim.end for claim in claims})
     yield from _read_bracketed(answer)
     yield from _read_called_right(answer)
 
@@ -92,11 +97,14 @@ def _make_claims(
         yield Claim(UNKNOWN, start, end, strength, rule)
 
 
-def _read_after_copula(answer: MarkedAnswer) -> Iterator[Claim]:
-    """Read "the best next step is C", "the statement that is not true is option D"."""
+def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator[Claim]:
+    """Read "the best next step is C", "the statement that is not true is option D".
+
+    References that end where another claim does have been read as plainly already.
+    """
     for match in iter_matches(cues.COPULA, answer.lower):
         reference = answer.read_reference(match.end())
-        if reference is None:
+        if reference is None or reference.end in claimed_ends:
             continue
         sentence_start = answer.find_sentence_start(match.start())
         subject = answer.lower[sentence_start : match.start()]
@@ -123,6 +131,8 @@ def _read_after_copula(answer: MarkedAnswer) -> Iterator[Claim]:
 
 def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
     """Read "the treatment of choice is low-dose heparin (option C).", where the words are not quite the option's."""
+    if not _LETTER_SIGN.search(answer.text):
+        return
     for match in iter_matches(_BRACKETED, answer.lower):
         sentence_start = answer.find_sentence_start(match.start())
         sentence = answer.lower[sentence_start : match.end()]
