@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.reading.choice.claims import MAX_CLAIMS, Claim, Strength, iter_matches
+from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer, Reference
 from agent.reading.choice.references import PADDING, SIGNS, UNKNOWN
 from agent.reading.choice.rules import (
@@ -35,6 +36,9 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(
     rf"[.!?,;:][)\]\"']*(?:\s|(?={_OTHER_SCRIPT}))|(?<={_OTHER_SCRIPT})[.!?,;:]\s?|\n|\s-\s"
 )
+# Polish "A ponieważ ..." is "And because ...".
+_WORDS_OF_ONE_LETTER = frozenset("AEIOUWYZ")
+_LINE_END = re.compile(r"[)\]>}\"'.!✓\s]{0,8}")
 _SUBJECT = re.compile(
     rf"(?P<sign>[{SIGNS}]){PADDING}*|(?<![\w'-])(?P<capital>[A-Z])(?![A-Za-z0-9'-])"
 )
@@ -75,7 +79,7 @@ class _Cues:
 def _compile_cues(language: Language) -> _Cues:
     # "l'option": no space follows an apostrophe.
     space = r"(?:\s|(?<='))" if language.has_spaces else r"\s?"
-    lead = f"(?:{language.leads}|{language.then})"
+    lead = f"(?:{language.leads}|{language.fillers})"
     before_letter = rf"(?:{lead}|{language.option_words}),?{space}"
     fillers = rf"\s?:?\s?(?:{before_letter}){{0,4}}(?::\s?)?"
     # In scripts without spaces, none follows a comma either.
@@ -86,13 +90,18 @@ def _compile_cues(language: Language) -> _Cues:
     joins = rf"(?i:{space}(?:{language.and_words}|{language.or_words}){space})"
     # "C. difficile" is a name.
     not_name = rf"(?!\.\s(?!{language.because})[a-zß-ÿ])"
-    end = rf"(?=\s?$|\n|\s?[.,;:!?)\]}}\"'<✓]{no_word}|\s[-(\[✓]|{follows}|{joins})"
+    bracket = r"\s[-(\[✓]" if language.has_spaces else r"\s?[(\[✓]|\s-"
+    end = rf"(?=\s?$|\n|\s?[.,;:!?)\]}}\"'<✓]{no_word}|{bracket}|{follows}|{joins})"
     second_end = rf"(?=\s?$|\n|\s?[.,;:!?)\]/&+\"']{no_word}|\s[-(\[]|{follows}|{joins})"
     small = r"(?P<small>[a-h])(?=[)\]](?!\w)|\.?\s?$|\.?\n)"
     or_word = rf"{_CLOSING},?(?i:{space}{language.or_words}{space})"
     comma = rf"\s?[,;/&+|·・]\s?(?i:{language.and_words}{space})?"
     and_word = rf"{_CLOSING}(?:{comma}|(?i:{space}{language.and_words}{space}))"
     hedges = rf"(?i:(?:{before_letter}){{0,3}}){opening}"
+    # In other scripts the words for "and" are short and occur within other words.
+    reason_or_and = language.because + (
+        rf"|\s{language.and_words}\s" if language.has_spaces else ""
+    )
     mark = r"(?:[)\]\"'.:,-]{0,3}|\s-)\s?[(]?"
     return _Cues(
         has_spaces=language.has_spaces,
@@ -114,7 +123,7 @@ def _compile_cues(language: Language) -> _Cues:
         ),
         reason=re.compile(rf"{_CLOSING}[,:]?\s?-?\s?{language.because}"),
         rest_of_clause=re.compile(
-            rf"[)\]>}}\"']{{0,3}}(?:(?!{language.because})[^.,;:!?\n(]){{0,100}}"
+            rf"[)\]>}}\"']{{0,3}}(?:(?!{reason_or_and})[^.,;:!?\n(]){{0,100}}"
         ),
         denies=re.compile(language.denies),
         sure=re.compile(language.sure),
@@ -131,16 +140,20 @@ def apply_languages(answer: MarkedAnswer, claims: list[Claim]) -> list[Claim]:
     Raises:
         TooManyClaimsError: the answer repeats itself endlessly.
     """
-    for language in find_languages(answer.lower):
+    languages = find_languages(answer.plain)
+    if not languages:
+        return claims
+    kept = claims
+    stated: list[Claim] = []
+    retraction = -1
+    for language in languages:
         cues = _compile_cues(language)
-        kept = [claim for claim in claims if not _is_dropped(answer, claim, cues)]
-        claims = [*kept, *_read_statements(answer, cues)]
-        retraction = _find_last_retraction(answer, cues)
-        if retraction is not None:
-            later = [claim for claim in claims if claim.end > retraction]
-            is_plain = any(claim.strength >= Strength.CALLED_CORRECT for claim in later)
-            claims = later if is_plain else []
-    return claims
+        kept = [claim for claim in kept if not _is_dropped(answer, claim, cues)]
+        stated += _read_statements(answer, cues)
+        retraction = max(retraction, _find_last_retraction(answer, cues))
+    later = [claim for claim in (*kept, *stated) if claim.end > retraction]
+    is_plain = any(claim.strength >= Strength.CALLED_CORRECT for claim in later)
+    return later if is_plain or retraction < 0 else []
 
 
 def _is_dropped(answer: MarkedAnswer, claim: Claim, cues: _Cues) -> bool:
@@ -161,7 +174,7 @@ def _read_statements(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
     yield from _read_after(cues.finals, answer, cues, Strength.FINAL, FINAL_ANSWER)
     yield from _read_after(cues.states, answer, cues, Strength.ANSWER, STATED_ANSWER)
     yield from _read_called_right(answer, cues)
-    yield from _read_with_reason(answer, cues)
+    yield from _read_lines(answer, cues)
 
 
 def _read_after(
@@ -174,6 +187,10 @@ def _read_after(
             continue
         reference = answer.make_reference(found)
         if _is_denied_after(answer, reference.end, cues):
+            continue
+        if "\n" in answer.text[match.start() : found.start()] and _begins_list(
+            answer, found.start()
+        ):
             continue
         for joined in _read_joined(answer, reference, cues):
             yield Claim(
@@ -207,19 +224,24 @@ def _read_called_right(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
         )
 
 
-def _read_with_reason(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
-    """Read a first or last line that begins with an option and a reason: "B, porque ..."."""
+def _read_lines(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
+    """Read a first or last line that is an option, or an option and a reason: "Opción B.", "B, porque ..."."""
     if not answer.lines:
         return
     for line, rule in ((answer.lines[0], FIRST_LINE), (answer.lines[-1], LAST_LINE)):
         opening = cues.before_subject.match(answer.lower, line.start, line.end)
-        match = cues.reference.match(answer.text, opening.end() if opening else line.start)
+        start = opening.end() if opening else line.start
+        match = cues.reference.match(answer.text, start)
         if not match:
             continue
         reference = answer.make_reference(match)
-        if cues.reason.match(answer.lower, reference.end) and not is_question(
-            answer.text, reference.end
-        ):
+        is_whole_line = start > line.start and _LINE_END.fullmatch(
+            answer.text, reference.end, line.end
+        )
+        reason = cues.reason.match(answer.lower, reference.end)
+        is_word = answer.text[reference.start : reference.end] in _WORDS_OF_ONE_LETTER
+        has_reason = reason is not None and not (is_word and reason[0].startswith(" "))
+        if (is_whole_line or has_reason) and not is_question(answer.text, reference.end):
             yield Claim(
                 reference.option,
                 line.start,
@@ -266,6 +288,12 @@ def _is_denied_after(answer: MarkedAnswer, end: int, cues: _Cues) -> bool:
     )
 
 
+def _begins_list(answer: MarkedAnswer, position: int) -> bool:
+    """Return whether a list of options begins at the position."""
+    listings = find_listings(answer.plain, answer.options)
+    return any(listing.items[0].start == position for listing in listings)
+
+
 def _is_joined(answer: MarkedAnswer, end: int, cues: _Cues) -> bool:
     return bool(
         cues.joined_by_or.match(answer.text, end) or cues.joined_by_and.match(answer.text, end)
@@ -288,8 +316,9 @@ def _read_joined(answer: MarkedAnswer, reference: Reference, cues: _Cues) -> lis
     return references
 
 
-def _find_last_retraction(answer: MarkedAnswer, cues: _Cues) -> int | None:
-    last = None
+def _find_last_retraction(answer: MarkedAnswer, cues: _Cues) -> int:
+    """Return the position of the last phrase that takes back everything before it, or -1."""
+    last = -1
     for match in cues.retracts.finditer(answer.lower):
         last = match.start()
     return last

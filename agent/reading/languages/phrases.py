@@ -4,7 +4,9 @@ The files are read when the first answer is, not when the module is imported.
 """
 
 import re
+import string
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,9 +20,24 @@ LANGUAGES = (
     *("ar", "de", "es", "fr", "hi", "it", "ja", "ko"),
     *("nl", "pl", "pt", "ru", "sv", "tr", "zh"),
 )
+_KEYS_WITH_CUE_WORDS = (
+    *("states", "finals", "calls_right", "calls_wrong"),
+    *("because", "retracts", "option_words"),
+)
+_ENGLISH_WORDS = frozenset(
+    (
+        *("also", "alternative", "attends", "basta", "come", "correct", "correction", "definitive"),
+        *("exact", "faux", "final", "finale", "halt", "incorrect", "inexact", "item"),
+        *("juste", "letter", "marco", "moment", "option", "pardon", "plus", "pour"),
+        *("probable", "proposition", "seria", "solution", "sono", "sorry", "vera", "want"),
+        *("ware"),
+    )
+)
+"""Words of the phrases that occur in English answers too, and so show nothing."""
 _MIN_FOLDED = 4  # letters; "è" (is) and "e" (and) are different words
 _NEVER = "(?!)"
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_PUNCTUATION_TO_SPACES = str.maketrans(dict.fromkeys(string.punctuation, " "))
 _OTHER_SCRIPT = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
@@ -44,7 +61,7 @@ class Language:
     is_checked: bool
     has_spaces: bool
     options: tuple[str, ...]
-    cue_words: tuple[str, ...]
+    cue_words: frozenset[str]
     states: str
     finals: str
     calls_right: str
@@ -54,7 +71,7 @@ class Language:
     conditions: str
     because: str
     leads: str
-    then: str
+    fillers: str
     option_words: str
     follows: str
     and_words: str
@@ -64,18 +81,31 @@ class Language:
     traps: tuple[Example, ...]
 
 
-def find_languages(lower_text: str) -> tuple[Language, ...]:
-    """Return the languages of which a cue word occurs in the text, which is in lower case."""
-    codes: set[str] = set()
+def find_languages(text: str) -> tuple[Language, ...]:
+    """Return the languages of which most cue words occur in the text; often none.
+
+    Related languages share words: a Spanish answer with "alternativa" and "correcta" is not read as Portuguese too.
+    """
     languages_by_word = _load_cue_words()
-    if not languages_by_word.keys().isdisjoint(words := _WORD.findall(lower_text)):
-        for word in words:
-            codes.update(languages_by_word.get(word, ()))
-    if not lower_text.isascii() and _OTHER_SCRIPT.search(lower_text):
+    lower_text = text.lower()
+    if text.isascii():
+        # Most answers are in English and end here, so this is the faster way to find the words.
+        words = lower_text.translate(_PUNCTUATION_TO_SPACES).split()
+        if languages_by_word.keys().isdisjoint(words):
+            return ()
+    else:
+        words = _WORD.findall(lower_text)
+    counts: Counter[str] = Counter()
+    for word in set(words):
+        counts.update(languages_by_word.get(word, ()))
+    if not text.isascii() and _OTHER_SCRIPT.search(lower_text):
         for language in _load_languages():
-            if not language.has_spaces and any(cue in lower_text for cue in language.cue_words):
-                codes.add(language.code)
-    return tuple(load_language(code) for code in sorted(codes))
+            if not language.has_spaces:
+                counts[language.code] += sum(cue in lower_text for cue in language.cue_words)
+    most = max(counts.values(), default=0)
+    if not most:
+        return ()
+    return tuple(load_language(code) for code in sorted(counts) if counts[code] == most)
 
 
 @lru_cache(None)
@@ -85,13 +115,12 @@ def _load_languages() -> tuple[Language, ...]:
 
 @lru_cache(None)
 def _load_cue_words() -> dict[str, frozenset[str]]:
-    """Return the languages of each cue word, with and without accents."""
+    """Return the languages of each cue word."""
     codes: dict[str, set[str]] = {}
     for language in _load_languages():
         if language.has_spaces:
             for word in language.cue_words:
-                for spelling in (word, _drop_accents(word)):
-                    codes.setdefault(spelling, set()).add(language.code)
+                codes.setdefault(word, set()).add(language.code)
     return {word: frozenset(of_word) for word, of_word in codes.items()}
 
 
@@ -115,7 +144,7 @@ def load_language(code: str) -> Language:
         is_checked=data.flag("checked_by_native_speaker", False),
         has_spaces=has_spaces,
         options=data.names("options"),
-        cue_words=tuple(_normalise(word) for word in data.names("cue_words")),
+        cue_words=_read_cue_words(data, has_spaces),
         states=compile_list("states"),
         finals=compile_list("finals"),
         calls_right=compile_list("calls_right"),
@@ -125,7 +154,7 @@ def load_language(code: str) -> Language:
         conditions=compile_list("conditions"),
         because=compile_list("because"),
         leads=compile_list("leads"),
-        then=compile_list("then"),
+        fillers=compile_list("fillers"),
         option_words=compile_list("option_words"),
         follows=compile_list("follows"),
         and_words=compile_list("and"),
@@ -147,6 +176,18 @@ def _read_examples(data: YamlMap, key: str) -> tuple[Example, ...]:
         examples.append(Example(item.text("answer"), None if letter == "-" else letter))
         item.finish()
     return tuple(examples)
+
+
+def _read_cue_words(data: YamlMap, has_spaces: bool) -> frozenset[str]:
+    """Return the words that show that a text may be in the language: with spaces, the longer words of its phrases."""
+    if not has_spaces:
+        return frozenset(_normalise(word) for word in data.names("cue_words"))
+    words: set[str] = set()
+    for key in _KEYS_WITH_CUE_WORDS:
+        for phrase in data.names(key):
+            for word in _WORD.findall(_normalise(phrase)):
+                words |= {word, _drop_accents(word)}
+    return frozenset(words - _ENGLISH_WORDS)
 
 
 def _normalise(text: str) -> str:
@@ -172,7 +213,11 @@ def _compile_phrase(phrase: str, has_spaces: bool) -> str:
     for part in re.findall(r"\[[^\]]*\]|[^\s\[\]]+", phrase):
         is_optional = part.startswith("[")
         alternatives: list[str] = []
-        for choice in part.strip("[]").split("|"):
+        choices = part.strip("[]").split("|")
+        if choices[-1].endswith(":") and choices[-1] != ":":
+            # In "antwort|lösung:" the colon belongs to both.
+            choices = [choice.rstrip(":") + ":" for choice in choices]
+        for choice in choices:
             words = space.join(_compile_word(word) for word in choice.split())
             # A colon needs no space before it.
             needs_space = has_words and not choice.startswith(":")
