@@ -13,6 +13,7 @@ from agent.cli.judging_report import (
     describe_unseated,
     is_judged_by_itself,
 )
+from agent.cli.unread import report_unread_runs
 from agent.io.wording import format_count
 from agent.site.directory import Site
 
@@ -38,6 +39,7 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
     for line in describe_unmeasured(runs):
         click.echo(line, err=True)
     _print_unscored(outcomes)
+    report_unread_runs(site, summaries)
     if any(outcome.failed or outcome.judged.open for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 

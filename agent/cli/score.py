@@ -10,12 +10,14 @@ from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.summarize import show_summaries
 from agent.cli.summary_rows import build_summary_rows
+from agent.cli.unread import ExampleRedactor, report_unread
 from agent.errors import ConfigError
 from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.runs.rescore import Rescored
+    from agent.runs.score_file import ScoredAnswers
     from agent.vocabulary import ScoringChoice
 
 RULES = {"intramural": "our rules", "helm": "HELM's rules"}
@@ -281,6 +283,7 @@ def score(
         show_rows([{**row, "missing": list(scored.missing)} for row in rows], {}, form)
     else:
         show_summaries([summary], True, form, f"Benchmark {summary.run.benchmark}")
+    _report_unread(site, scored)
     if scored.missing:
         shown = ", ".join(scored.missing[:MISSING_SHOWN])
         more = len(scored.missing) - MISSING_SHOWN
@@ -288,6 +291,12 @@ def score(
             f"without an answer: {shown}{f' and {more} more (all with --format json)' if more > 0 else ''}",
             err=True,
         )
+
+
+def _report_unread(site: Site, scored: "ScoredAnswers") -> None:
+    run = scored.summary.run
+    main = run.details.metrics[0].name
+    report_unread(run.benchmark, scored.unread, main, ExampleRedactor(site))
 
 
 def _show_warning(warning: str) -> None:

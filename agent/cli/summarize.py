@@ -21,6 +21,7 @@ from agent.cli.summary_rows import (
     flatten_summary_row,
     format_arguments,
 )
+from agent.cli.unread import report_unread_runs, show_unread
 from agent.errors import ConfigError
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -74,6 +75,11 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
     is_flag=True,
     help="Show results by sex, age group or other groups of patients that a benchmark defines.",
 )
+@click.option(
+    "--unread",
+    is_flag=True,
+    help="Show the answers that were not read, by run, reason and kind, with redacted examples and the option to try.",
+)
 @plot_option
 @format_option("csv")
 @local_path_option
@@ -87,13 +93,15 @@ def summarize(
     each_run: bool,
     all_metrics: bool,
     subgroups: bool,
+    unread: bool,
     plot: Path | None,
     form: str,
 ) -> None:
     """Print a suite's leaderboard.
 
     Shows n, unscored, mean and 95 % interval of every benchmark and model. Runs of parts of the same benchmark
-    (conditions, subsets) form one row over all their instances. Options that may be repeated also accept several
+    (conditions, subsets) form one row over all their instances. If more than 5 % of a run's answers were not read, five
+    redacted examples follow on standard error, with the option to try. Options that may be repeated also accept several
     values.
 
     Every option of HELM's `helm-summarize` is accepted here, or refused with the reason: see docs/from-medhelm.md.
@@ -107,6 +115,11 @@ def summarize(
         raise ConfigError("--suite and --release cannot be combined", "Give only one of them.")
     if plot is not None and subgroups:
         raise ConfigError("--plot cannot draw subgroups", "Leave out --plot or --subgroups.")
+    if unread and (subgroups or plot is not None):
+        raise ConfigError(
+            "--unread shows answers, and neither subgroups nor a drawing",
+            "Leave out --unread, or --subgroups and --plot.",
+        )
     check_plot(plot, form)
     if release is None:
         suite = suite or "default"
@@ -117,8 +130,12 @@ def summarize(
         summaries = _read_release_summaries(site, release, suites)
     if subgroups:
         show_subgroups(site, summaries, all_metrics, form, title)
+    elif unread:
+        show_unread(site, summaries, all_metrics, form, title)
     else:
         _show_leaderboard(site, summaries, all_metrics, form, title, plot)
+        if form == "table":
+            report_unread_runs(site, summaries)
 
 
 def read_suite_summaries(site: Site, suite: str, each_run: bool = True) -> "list[RunSummary]":

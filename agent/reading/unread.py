@@ -52,7 +52,8 @@ CUT_OFF = UnreadKind(
 EMPTY = UnreadKind(
     "empty",
     "The answer has no text.",
-    "Ask the server one question with `intramural doctor`; a model that thinks may need a higher limit of tokens.",
+    "Allow longer answers, if the model thinks first: `increase_max_tokens=N` in the run entry. `intramural doctor` "
+    "tests the server.",
     " ",
 )
 WITHHELD = UnreadKind(
@@ -95,7 +96,7 @@ NO_MATCH = UnreadKind(
 BEYOND_OPTIONS = UnreadKind(
     "letter beyond the options",
     "The answer names a letter that the question does not have.",
-    "Check with `intramural plan` that the prompt lists all options.",
+    "Check that the prompt lists all options: `intramural benchmarks check` shows it.",
     "The answer is F.",
 )
 CONTRADICTED_LETTER = UnreadKind(

@@ -33,7 +33,7 @@ class UnreadGroup:
         reason: why they have no score.
         kind: what they have in common; None if the texts were purged.
         count: their number.
-        examples: the first of them.
+        examples: the first of them that have a text.
     """
 
     metric: str
@@ -69,7 +69,7 @@ class UnreadAnswers:
         key = (measure.name, score.reason, kind.name if kind else "")
         group = self._groups.setdefault(key, UnreadGroup(measure.name, score.reason, kind))
         group.count += 1
-        if instance is not None and response is not None and len(group.examples) < MAX_EXAMPLES:
+        if len(group.examples) < MAX_EXAMPLES and instance and response and response.text.strip():
             group.examples.append(UnreadAnswer(position, instance, response))
 
     def list_groups(self, metric: str | None = None) -> list[UnreadGroup]:

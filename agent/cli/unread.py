@@ -1,0 +1,214 @@
+"""Show which answers were not read: their kinds, redacted examples, and the option to try."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agent.cli.output import fitting, show_rows, with_site
+from agent.errors import AgentError
+from agent.io.plain_text import printable
+from agent.io.wording import format_count
+from agent.site.directory import Site
+
+if TYPE_CHECKING:
+    from agent.redaction.gateway.cases import Clearer
+    from agent.results.summarize import RunSummary
+    from agent.scoring.unread_answers import UnreadAnswer, UnreadAnswers, UnreadGroup
+    from agent.store import Run
+
+_EXAMPLES = 5  # in a notice that nobody asked for
+_RUNS = 3  # with such a notice
+_HALF = 90  # characters of the beginning and of the end of a long example
+_PURGED = "texts purged"
+
+
+class ExampleRedactor:
+    """Redacts answers for the terminal. The engine is opened for the first one.
+
+    Without a site, the shipped policy applies. If the engine cannot be opened, no example is shown.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._clearer: Clearer | None = None
+        self.problem = ""
+
+    def redact(self, examples: "Sequence[UnreadAnswer]") -> list[str]:
+        """Return the answers, redacted and shortened; none if the engine cannot be opened."""
+        from agent.redaction.gateway.subject import Subject
+
+        if not examples or self.problem:
+            return []
+        try:
+            self._clearer = self._clearer or self._open()
+        except AgentError as error:
+            self.problem = str(error)
+            return []
+        records: list[list[str]] = []
+        for example in examples:
+            messages = [message.content for message in example.instance.messages]
+            records.append([*messages, example.response.text])
+        subjects = [Subject.read_instance(example.instance) for example in examples]
+        cleared = self._clearer.clear_records(records, "", subjects)
+        return [_shorten(texts[-1]) for texts in cleared]
+
+    def _open(self) -> "Clearer":
+        from agent.redaction import open_redactor
+        from agent.redaction.gateway.cases import Redacting
+
+        if not (self._site.directory / "site.yaml").is_file():
+            return Redacting(open_redactor())
+        policy = self._site.settings.redaction_policy
+        return Redacting(
+            open_redactor(policy, self._site.directory, key=self._site.surrogate_key())
+        )
+
+
+def _shorten(text: str) -> str:
+    line = printable(" ".join(text.split()))
+    if len(line) <= 2 * _HALF:
+        return line
+    return f"{line[:_HALF].rstrip()} ... {line[-_HALF:].lstrip()}"
+
+
+def report_unread(
+    name: str, unread: "UnreadAnswers", metric: str, redactor: ExampleRedactor
+) -> None:
+    """Print kinds, examples and advice on standard error if many of a run's answers are unread."""
+    if not unread.has_many(metric):
+        return
+    from agent.scoring.unread_answers import choose_examples
+
+    groups = unread.list_groups(metric)
+    count, asked = unread.count(metric), unread.get_asked(metric)
+    click.echo(
+        f"{name}: {count} of {format_count(asked, 'answer')} unread ({metric}), by kind:", err=True
+    )
+    chosen = list(choose_examples(groups, _EXAMPLES))
+    texts = redactor.redact([example for _, example in chosen])
+    for group in groups:
+        click.echo(f"  {group.count}  {name_kind(group)} ({group.reason.value})", err=True)
+        for (owner, _), text in zip(chosen, texts, strict=False):
+            if owner is group:
+                click.echo(f"       {text}", err=True)
+    _print_advice(groups)
+    if redactor.problem:
+        click.echo(f"  No examples are shown: {redactor.problem}", err=True)
+
+
+def _print_advice(groups: "Iterable[UnreadGroup]") -> None:
+    advice = dict.fromkeys(
+        group.kind.advice for group in groups if group.kind and group.kind.advice
+    )
+    for sentence in advice:
+        click.echo(with_site(f"  To try: {sentence}"), err=True)
+
+
+def report_unread_runs(site: Site, summaries: "Sequence[RunSummary]") -> None:
+    """Print the unread answers of the runs that have many, and which runs were read by other rules."""
+    from agent.results.unread_runs import gather_unread
+    from agent.scoring.readings import describe_other_version
+
+    runs = _list_runs(summaries)
+    for sentence in dict.fromkeys(describe_other_version(run) for run in runs):
+        if sentence:
+            click.echo(with_site(f"note: {sentence}"), err=True)
+    if not any(_may_have_many(summary) for summary in summaries):
+        return
+    redactor = ExampleRedactor(site)
+    shown = 0
+    with site.store() as store:
+        for run in _list_runs([summary for summary in summaries if _may_have_many(summary)]):
+            main = run.details.metrics[0].name
+            unread = gather_unread(store, run)
+            if not unread.has_many(main):
+                continue
+            shown += 1
+            if shown <= _RUNS:
+                report_unread(run.name, unread, main, redactor)
+    if shown > _RUNS:
+        more = format_count(shown - _RUNS, "more run")
+        click.echo(
+            with_site(f"{more} with unread answers: `intramural summarize --unread`"), err=True
+        )
+
+
+def _list_runs(summaries: "Iterable[RunSummary]") -> "list[Run]":
+    """Return the runs of this site behind the rows, each once."""
+    runs: dict[str, Run] = {}
+    for summary in summaries:
+        for run in summary.runs or (summary.run,):
+            if not run.imported and run.details.metrics:
+                runs[run.run_id] = run
+    return list(runs.values())
+
+
+def _may_have_many(summary: "RunSummary") -> bool:
+    """Return whether a row has any unread answers under its main metric."""
+    from agent.vocabulary import OWN_MAKING
+
+    return any(reason in OWN_MAKING for reason in summary.main.unscored)
+
+
+def name_kind(group: "UnreadGroup") -> str:
+    """Return the name of a group's kind."""
+    return _PURGED if group.kind is None else group.kind.name
+
+
+def show_unread(
+    site: Site, summaries: "Sequence[RunSummary]", all_metrics: bool, form: str, title: str
+) -> None:
+    """Print the unread answers of all runs by metric, reason and kind, with up to five examples of each kind."""
+    from agent.results.unread_runs import gather_unread
+
+    redactor = ExampleRedactor(site)
+    rows: list[dict[str, Any]] = []
+    groups: list[UnreadGroup] = []
+    with site.store() as store:
+        for run in _list_runs(summaries):
+            unread = gather_unread(store, run, all_metrics=all_metrics)
+            for group in unread.list_groups():
+                groups.append(group)
+                rows.append(_build_row(run, unread.get_asked(group.metric), group, redactor))
+    if form == "json":
+        show_rows(rows, {}, form)
+        return
+    columns = {
+        "run": "Run",
+        "metric": "Metric",
+        "reason": "Reason",
+        "kind": "Kind",
+        "count": "Unread",
+        "answers": "Of",
+    }
+    if form == "csv":
+        show_rows(rows, columns, form)
+        return
+    if not rows:
+        click.echo(f"{title}: every answer was read")
+        return
+    show_rows(rows, fitting(rows, columns, ("reason", "metric")), form, title=title)
+    for row in rows:
+        if row["examples"]:
+            click.echo(f"{row['run']}, {row['kind']}:")
+            for text in row["examples"]:
+                click.echo(f"  {text}")
+    _print_advice(groups)
+    if redactor.problem:
+        click.echo(f"No examples are shown: {redactor.problem}", err=True)
+
+
+def _build_row(
+    run: "Run", asked: int, group: "UnreadGroup", redactor: ExampleRedactor
+) -> dict[str, Any]:
+    return {
+        "run": run.name,
+        "metric": group.metric,
+        "reason": group.reason.value,
+        "kind": name_kind(group),
+        "count": group.count,
+        "answers": asked,
+        "examples": redactor.redact(group.examples),
+        "advice": group.kind.advice if group.kind else "",
+    }
