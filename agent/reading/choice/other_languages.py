@@ -102,6 +102,8 @@ def _compile_cues(language: Language) -> _Cues:
     reason_or_and = language.because + (
         rf"|\s{language.and_words}\s" if language.has_spaces else ""
     )
+    # "B. No es A." denies A.
+    not_other = rf"(?!{space}(?:{language.option_words}{space}){{0,2}}(?:[{SIGNS}]|[a-z]\b))"
     mark = r"(?:[)\]\"'.:,-]{0,3}|\s-)\s?[(]?"
     return _Cues(
         has_spaces=language.has_spaces,
@@ -116,7 +118,7 @@ def _compile_cues(language: Language) -> _Cues:
         joined_by_and=re.compile(rf"{and_word}{hedges}(?:{sign}|(?P<capital>[A-Z])){second_end}"),
         or_more=re.compile(or_word),
         calls_right=re.compile(mark + language.calls_right + end),
-        calls_wrong_next=re.compile(mark + language.calls_wrong),
+        calls_wrong_next=re.compile(mark + language.calls_wrong + not_other),
         calls_wrong=re.compile(language.calls_wrong),
         before_subject=re.compile(
             rf"(?:[-•]\s)?(?:{lead},?{space}){{0,3}}(?:{language.option_words}{space}){{0,3}}[\"'(\[]?"
