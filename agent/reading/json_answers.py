@@ -28,7 +28,7 @@ _QUALIFIERS = r"(?:the|my|your|model)?(?:final|correct|right|best|selected|chose
 _NAMES = r"(?:answer|option|choice|label|letter|prediction|selection|respuesta|réponse|antwort|risposta|resposta)"
 _DETAILS = r"(?:choice|option|letter|label|idx|index|text|key|id|value|correcta|finale?)?"
 # Keys are compared in lower case, without spaces, hyphens and underscores.
-_ANSWER_KEY = re.compile(rf"{_QUALIFIERS}{_NAMES}{_DETAILS}|答案|答え|정답")
+_ANSWER_KEY = re.compile(rf"{_QUALIFIERS}{_NAMES}{_DETAILS}|finaldecision|答案|答え|정답")
 # Keys within the value of an answer key: {"answer": {"letter": "C", "text": "Heparin"}}.
 _KEYS_OF_VALUE = frozenset({"text", "value", "key", "id", "name", "content", "letter"})
 # Keys whose value can be the object that holds the answer. An object under any other key is reasoning.

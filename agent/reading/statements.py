@@ -24,8 +24,11 @@ _DENIAL = re.compile(
     r"|\b(?:students?|people|some|someone|many|others|one|you)\s(?:\w{1,12}\s)?(?:say|argue|claim|think|believe|choose|pick|answer)\b",
     re.IGNORECASE,
 )
-_SURE = re.compile(r"\b(?:no|without(?: a| any)?) (?:doubt|question)\b", re.IGNORECASE)
 _IF_ASKED = r"if (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b"
+# Words that look like a denial or a condition and are none.
+_SURE = re.compile(
+    rf"\b(?:(?:no|without(?: a| any)?) (?:doubt|question)|{_IF_ASKED})\b", re.IGNORECASE
+)
 _CONDITION = re.compile(
     rf"(?!{_IF_ASKED})(?:if|unless|were|had|should)\b",
     re.IGNORECASE,
@@ -36,7 +39,8 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 _RETRACTION = re.compile(
-    r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on|actually,"
+    r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on"
+    r"|actually(?:,| no\b)"
     r"|no, |correction\s?[:,!]|sorry\b(?! friends)|hmm"
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
     r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
@@ -55,10 +59,14 @@ _QUESTION = re.compile(r"[^.!?\n]{0,300}\?")
 _WOULD = re.compile(r"\b(?:would|could|might)\b|'d\b", re.IGNORECASE)
 _THIS_CASE = (
     r"(?!(?:this|these|that|those|such|the|his|her|my|our|your|their|its|all|general|short|summary|conclusion|view|light"
-    r"|order|addition|fact|contrast|terms|sum|reality|practice|most|both|example|instance|an?)\b)"
+    r"|order|addition|fact|contrast|terms|sum|reality|practice|most|both|example|instance|an?)\b"
+    # "with about 60% certainty"
+    r"|(?:about\s|around\s|some\s|very\s|~)?(?:\d{1,3}\s?%|high|low|moderate|reasonable|full)\s"
+    r"(?:confidence|certainty|probability))"
 )
 _OTHER_CASE_BEFORE = re.compile(
-    rf"\W{{0,3}}(?!{_IF_ASKED})(?:(?:however|but|and|whereas|while|although|note that|conversely)\b,?\s)?"
+    r"\W{0,3}(?:(?:however|but|and|whereas|while|although|note that|conversely)\b,?\s)?"
+    rf"(?!{_IF_ASKED})"
     rf"(?:(?:in|for|with|during|among|under|without)\s{_THIS_CASE}|(?:in|for|with|during)\sthe\s(?:absence|presence|setting|event)\b"
     rf"|(?:in|for|with)\san?\s(?:\w{{1,20}}\s)?(?:pregnan|child|newborn|neonat|elderly|allergic|different|other|stable|unstable)"
     rf"|(?:when|were|had|if|should|unless|suppos\w*|otherwise)\b)",
@@ -73,7 +81,7 @@ _OTHER_CASE_AFTER = re.compile(
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
-    if "doubt" in sentence or "question" in sentence:
+    if "doubt" in sentence or "question" in sentence or "if " in sentence:
         sentence = _SURE.sub("", sentence)
     if _CONDITION.match(sentence.lstrip()):
         return True

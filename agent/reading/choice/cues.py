@@ -118,7 +118,7 @@ _NOUN_OF_CHOICE = (
 )
 _STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
 IS_RIGHT = re.compile(
-    rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\))?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
+    rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\)|,\s[^(),.;:!?\n{SIGNS}]{{1,60}},)?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
     rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
     rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b))"
     r"|(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
@@ -131,6 +131,9 @@ LEAD_IN = (
     r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|finally|then|in\s(?:conclusion|summary|short)|and|clearly|∴"
     r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)[,:]?\s){0,3})"
 )
+# "Therefore B is wrong and A is right": what precedes the second subject.
+OTHER_IS_WRONG = rf"(?:(?:[A-Z]|(?:[{SIGNS}]){PADDING}*)\s(?i:is|was|are)\s"
+    r"(?i:wrong|incorrect|false|out|excluded),?\s(?i:and|but|so|while)\s)?"
 _OPENING = (
     r"(?i:(?:(?:it|this|that)(?:'s|\sis|\s(?:must|should|would|has\sto|can\sonly)\sbe)|must\sbe|has\sto\sbe|should\sbe)\s"
     r"(?:(?:clearly|definitely|probably|most\slikely|likely|obviously|certainly)\s)?"

@@ -41,7 +41,7 @@ _LABEL = re.compile(
 )
 _LETTER_PAIR = re.compile(r"[(\[]?[A-Za-z][)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
 _NO_LABEL = re.compile(
-    r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|step|figure"
+    r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|(?<!next\s)(?<!best\s)(?<!first\s)step|figure"
     r"|example|patient|analysis|explanation|reasoning|explain)\b[^:]{0,40}$"
 )
 _SHORT_PHRASE = re.compile(
@@ -51,6 +51,11 @@ _REMARK = re.compile(rf"[^\n,.;:?!{SIGNS}]{{3,80}},\s(?=[^,]{{0,40}}$|[^,\n]{{0,
 _NO_REMARK = re.compile(
     r"\b(?:not|no|never|if|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
     r"|\b(?:in|for|with|during)\s(?!this|my|these|the|that|all|view|light|summary|conclusion)"
+)
+# "6. Answer" above the last line.
+_HEADING = re.compile(
+    r"(?:\d{1,2}[.)]\s)?(?:my\s|the\s)?(?:final\s|overall\s)?(?:answer|conclusion|verdict|decision|choice)",
+    re.IGNORECASE,
 )
 _TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
 
@@ -104,6 +109,8 @@ def _is_text_list(answer: MarkedAnswer) -> bool:
 def _is_after_prose(answer: MarkedAnswer) -> bool:
     """Return whether the line before the last one is a sentence or an announcement rather than another item."""
     previous = answer.plain[answer.lines[-2].start : answer.lines[-2].end]
+    if _HEADING.fullmatch(previous):
+        return True
     return previous.endswith(":") or (
         previous.endswith((".", "!", "?", ")")) and len(previous.split()) > 3
     )

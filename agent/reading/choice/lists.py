@@ -11,7 +11,7 @@ from agent.reading.choice.references import UNKNOWN, Options
 
 _MAX_ITEMS = 300
 _MARK = re.compile(
-    r"(?:^|(?<=\n))(?:[-•+✓✗]\s)?(?:(?i:option|choice|answer)\s)?(?:[(\[](?P<a>[A-J])[)\]]|(?P<b>[A-J])(?:[).:\]](?!\w)|\s-(?=\s)|\s?=|(?=\s[✓✗(])|(?=\n|$)"
+    r"(?:^|(?<=\n))(?:[-•+✓✗]\s)?(?:(?i:option|choice|answer)\s)?(?:[(\[](?P<a>[A-J])[)\]]|(?P<b>[A-J])(?:[).:\]](?!\w)|\s-(?=\s)|\s?=|(?=\s[✓✗(|])|(?=\n|$)"
     r"|(?=\s(?:is|was|would)\b)))"
     r"|(?<=[.;:!?,)]\s)(?:(?i:option|choice)\s)?(?:[(\[](?P<c>[A-J])[)\]]|(?P<d>[A-J])[).:](?=\s))"
     r"|(?<=\s)(?P<e>[A-J])\)(?=\s)"

@@ -77,9 +77,12 @@ _STEPS = (
     _Step(("_",), re.compile(r"(?<=(?i:answer))_(?=(?i:choice|option|letter))"), (" ",)),
     _Step(("</",), re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
     _Step(("<|",), re.compile(r"<\|[^|<>\n]{1,40}\|>(?:assistant|user|system)?"), ("\n",)),
+    _Step(("[/", "[I", "<s>", "</s>"), re.compile(r"\[/?INST\]|</?s>"), (" ",)),
     _Step(("~",), re.compile(r"~~[^~]{0,500}~~"), ()),
     _Step(("\\",), re.compile(r"\\[()\[\]]"), ()),
-    _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^> ", re.MULTILINE), ()),
+    _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^>{1,3} ", re.MULTILINE), ()),
+    # The frames of tables and boxes, but not the bars between their cells.
+    _Step(("|", "+-", "+="), re.compile(r"^[|+][|:+= -]{2,200}$|^\| ?| ?\|$", re.MULTILINE), ()),
     # Numbers are compared without a thousands separator and without a space beside their sign.
     _Step((",", "%", "<", ">", "="), _NUMBER_SEPARATORS, ()),
     *_SPACES,

@@ -85,6 +85,7 @@ _NEEDED_FOR_LETTER = ("(", "[", "option", "choice", "letter", "alternative")
 _STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
 _FIRST_LETTERS = re.compile(r"[^\w]*([a-z]{1,6})")
 _ARTICLE = re.compile(r"^\s*(?:the|an?)\s(?=\w\w)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?]\s(?=[A-Z])")
 _LINE = re.compile(r"[^\n]+")
 _TOKEN = re.compile(r"[^ ]+")
 _CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
@@ -110,6 +111,9 @@ class Options:
     def __init__(self, texts: tuple[str, ...]) -> None:
         self.count = len(texts)
         self.plain_texts = [plain_words(text) for text in texts]
+        self._one_sentence = {
+            index for index, text in enumerate(texts) if not _SENTENCE_END.search(text)
+        }
         self._keys: dict[str, int | None] = {}
         self._beginnings: dict[str, str] = {}
         for index in range(min(len(texts), MAX_OPTIONS)):
@@ -184,6 +188,9 @@ class Options:
                     start is not None
                     and end is not None
                     and (not is_common or _stands_alone(text, start, end))
+                    and not (
+                        option in self._one_sentence and _SENTENCE_END.search(text, start, end)
+                    )
                 ):
                     spans.append(_Span(start, end, chr(_BY_TEXT + option)))
                 found += 1

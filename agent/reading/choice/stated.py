@@ -41,9 +41,19 @@ _BRACKETED = re.compile(
 )
 _SUBJECT = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-Z])(?=[)\]\"'.:]?\s))")
 BEFORE_SUBJECT = re.compile(
-    rf"{cues.LEAD_IN}(?i:{cues.CALLED}|the\s|an?\s|statistically\s|here\s)?[(\[\"']?(?:[-•]\s)?"
+    rf"{cues.LEAD_IN}{cues.OTHER_IS_WRONG}(?i:{cues.CALLED}|the\s|an?\s|statistically\s|here\s)?[(\[\"']?(?:[-•]\s)?"
 )
 """What may come before an option that is the subject of its clause."""
+# "... make anticholinergic toxicity (option C) the best explanation"
+_MADE_RIGHT = re.compile(
+    rf"\b(?:makes?|making)\s(?:it\s)?(?=[^.,;:!?\n{SIGNS}]{{0,60}}?{cues.MARKED}"
+    r"\s(?:the|by\sfar\sthe)\s(?:best|correct|right|most\s(?:likely|plausible|probable|appropriate))\b)"
+)
+# "This corresponds to option C"
+_CORRESPONDS = re.compile(
+    r"\b(?:corresponds?|refers?|amounts?|equates?|points)\s(?:exactly\s|best\s|most\sclosely\s)?to\s"
+    rf"(?=[\"'(]?(?:[{LETTER_SIGNS}]|[a-z](?=[,.:;]|\s[(-]|$)))"
+)
 _LIST_BEFORE = re.compile(
     rf"(?:^|[\s(])(?:[A-Z]|[{SIGNS}]{PADDING}*)[)\]]?[,;]\s$|{PADDING}[)\]]?[,;]\s$"
 )
@@ -64,6 +74,8 @@ def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
     yield from claims
     yield from _read_after_copula(answer, {claim.end for claim in claims})
     yield from _read_bracketed(answer)
+    yield from _read_corresponding(answer)
+    yield from _read_made_right(answer)
     yield from _read_called_right(answer)
 
 
@@ -143,6 +155,34 @@ def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
             yield from _make_claims(
                 answer, match.start(), reference, Strength.PROPOSED, STATED_ANSWER
             )
+
+
+def _read_corresponding(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "the term refers to option C: ...", "of the options given, this corresponds to D"."""
+    for match in iter_matches(_CORRESPONDS, answer.lower):
+        reference = answer.read_reference(match.end())
+        if reference is not None:
+            yield from _make_claims(
+                answer, match.start(), reference, Strength.PROPOSED, STATED_ANSWER
+            )
+
+
+def _read_made_right(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "the rash and the fever make measles (option C) the best explanation"."""
+    if " mak" not in answer.lower:
+        return
+    for match in iter_matches(_MADE_RIGHT, answer.text):
+        if is_denied(answer.text, match.start()) or is_question(answer.text, match.end()):
+            continue
+        reference = answer.make_reference(match)
+        yield Claim(
+            reference.option,
+            match.start(),
+            reference.end,
+            Strength.CALLED_CORRECT,
+            CALLED_CORRECT,
+            reference.by_text,
+        )
 
 
 def _read_called_right(answer: MarkedAnswer) -> Iterator[Claim]:
