@@ -132,8 +132,10 @@ LEAD_IN = (
     r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)[,:]?\s){0,3})"
 )
 # "Therefore B is wrong and A is right": what precedes the second subject.
-OTHER_IS_WRONG = rf"(?:(?:[A-Z]|(?:[{SIGNS}]){PADDING}*)\s(?i:is|was|are)\s"
+OTHER_IS_WRONG = (
+    rf"(?:(?:[A-Z]|[{SIGNS}]{PADDING}*)\s(?i:is|was|are)\s"
     r"(?i:wrong|incorrect|false|out|excluded),?\s(?i:and|but|so|while)\s)?"
+)
 _OPENING = (
     r"(?i:(?:(?:it|this|that)(?:'s|\sis|\s(?:must|should|would|has\sto|can\sonly)\sbe)|must\sbe|has\sto\sbe|should\sbe)\s"
     r"(?:(?:clearly|definitely|probably|most\slikely|likely|obviously|certainly)\s)?"
