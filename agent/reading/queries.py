@@ -522,11 +522,18 @@ def _iter_statements(
             begin = comments.start() + len(comments[0]) - len(comments[0].lstrip())
             query = text[begin:stop].rstrip()
         if not query.endswith(";"):
-            query = query.rstrip(' .,`*_|"')
+            query = _strip_end(query)
         is_at_end = not text[stop:end].strip() and not is_closed
         if is_at_end and _is_cut_off(query):
             continue
         yield _Query(query, begin, begin + len(query), rule)
+
+
+def _strip_end(query: str) -> str:
+    """Return a query without the marks around it; a quotation mark that ends a name or text belongs to it."""
+    stripped = query.rstrip(' .,`*_|"')
+    mark = query[len(stripped) : len(stripped) + 1]
+    return stripped + mark if mark in ('"', "`") and stripped.count(mark) % 2 else stripped
 
 
 def _find_start(text: str, position: int, end: int) -> re.Match[str] | None:
