@@ -12,7 +12,7 @@ from agent.reading.choice import RULES as CHOICE_RULES
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 from tests.agent.metrics.asked import CHOICE, free
-from tests.agent.reading.test_answer_styles import CORPUS, OPTIONS
+from tests.agent.reading.test_answer_styles import CORPUS, OPTIONS, unescaped
 
 DATA = Path(__file__).parents[2] / "data"
 NOTE = "\n".join(f"{number} The dose is {number * 5} mg." for number in range(12))
@@ -48,6 +48,12 @@ CODES = (
 )
 
 
+def read_styles(name: str) -> list[str]:
+    """Return the answers of a corpus whose lines hold what is read, a tab and the answer."""
+    lines = (Path(__file__).parents[1] / "reading" / name).read_text("utf-8").splitlines()
+    return [unescaped(line.split("\t")[1]) for line in lines if not line.startswith("# ")]
+
+
 def iter_cases() -> list[tuple[str, str, Instance]]:
     """Return (beginning of the metrics' names, answer, instance) of every corpus of answer styles."""
     cases = [("choice", answer, closed(OPTIONS[question])) for question, _, answer in CORPUS]
@@ -61,7 +67,12 @@ def iter_cases() -> list[tuple[str, str, Instance]]:
     verdicts = [example for _, example in note_verdicts.RULES.values()]
     with (DATA / "medec/verdicts.csv").open(encoding="utf-8") as file:
         verdicts += [" ".join(row) for row in csv.reader(file)][:200]
-    for answer in (*verdicts, "The note contains an error.", "Sentences 9 and 10 are wrong."):
+    for answer in (
+        *verdicts,
+        *read_styles("verdict_styles.tsv"),
+        "The note contains an error.",
+        "Sentences 9 and 10 are wrong.",
+    ):
         cases.append(("medec", answer, CHECKED_NOTE))
     cases += [("mimiciv", answer, free("E119, I10")) for answer in CODES]
     cases += [("choice", answer, free("Rest", "rest")) for answer in ("  Rest.\n", "No rest")]
@@ -91,6 +102,7 @@ def test_the_query_that_is_run_is_the_query_that_is_shown(database):
     extra = {"database": str(database), "is_impossible": "false", "value": "{}"}
     instance = replace(free("select name from drug"), extra=extra)
     answers = [example for _, example in queries.RULES.values()]
+    answers += read_styles("query_styles.tsv")
     answers += ["select null", "```sql\nselect name from drug;\n```", "no query", "drop table drug"]
     for answer in answers:
         for metric in list_metrics("ehr_sql"):
