@@ -11,7 +11,7 @@ from typing import Literal
 AccessLevel = Literal["public", "gated", "private"]
 Scoring = Literal["intramural", "helm"]  # the rules by which a score was computed
 ScoringChoice = Literal["intramural", "helm", "both"]  # the rules by which a run is scored
-ParserKind = Literal["option_letter", "text", "json", "pattern"]
+ParserKind = Literal["option_letter", "text", "json", "pattern", "label"]
 AnswerMode = Literal["generate", "constrained", "logprob", "logprob_text", "logprob_text_norm"]
 """The way of asking a question; docs/scoring.md explains them."""
 
@@ -34,6 +34,7 @@ class Reason(StrEnum):
     NOT_JUDGED = "not_judged"  # the answer is stored, but no jury has graded it yet
     NO_QUORUM = "no_quorum"  # the jury was asked, but too few of its seats gave a valid verdict
     NOT_MEASURED = "not_measured"  # the answer is stored, but this metric has not been computed yet
+    METRIC_FAILED = "metric_failed"  # the site's own metric gave no valid result for this answer
     NOT_IMPORTED = "not_imported"  # the imported run has no such score for this instance
 
 
@@ -127,14 +128,17 @@ class AnswerParser:
     """The parser that a benchmark applies to an answer before it is scored.
 
     Attributes:
-        kind: "json" and "pattern" extract a part; "option_letter" and "text" pass the whole answer to the metrics.
+        kind: "json" and "pattern" extract a part, and "label" the label that the answer states; "option_letter" and
+            "text" pass the whole answer to the metrics.
         field: for "json", the field whose value is the answer, for example "answer".
         pattern: for "pattern", the regular expression; the answer is group 1 or, without groups, the whole match.
+        labels: for "label", every label followed by the other words that mean it.
     """
 
     kind: ParserKind
     field: str = ""
     pattern: str = ""
+    labels: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

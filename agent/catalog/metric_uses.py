@@ -10,7 +10,8 @@ from agent.catalog.judges import read_judges, read_quorum
 from agent.io.wording import nearest
 from agent.io.yaml_map import YamlMap
 from agent.jury.rubric import EXPLANATION, read_rubric_block
-from agent.metrics import METRICS, MetricUse, Scale
+from agent.metrics import METRICS, MetricUse, Scale, is_own
+from agent.own_metrics.declaration import NAME, NAME_RULE, PREFIX
 
 JUDGE_METRIC = "jury_score"
 _MAX_GRADE = 1_000
@@ -30,6 +31,8 @@ def read_metrics(section: YamlMap, files: DefinitionFiles) -> tuple[MetricUse, .
 
 def _read_metric(section: YamlMap, files: DefinitionFiles) -> MetricUse:
     name = section.name("name")
+    if is_own(name):
+        return _read_own_metric(section, name)
     names = tuple(METRICS)
     if name and name not in names:
         section.note(
@@ -47,6 +50,14 @@ def _read_metric(section: YamlMap, files: DefinitionFiles) -> MetricUse:
     use = _read_jury(section, files, MetricUse(name, options, helm_name=helm_name))
     section.finish()
     return use
+
+
+def _read_own_metric(section: YamlMap, name: str) -> MetricUse:
+    """Read the use of a metric of the site's own. It has no other name, which could be that of a published metric."""
+    if not NAME.fullmatch(name.removeprefix(PREFIX)):
+        section.note("name", f"expected {PREFIX} and {NAME_RULE}")
+    section.finish()
+    return MetricUse(name, helm_name=name)
 
 
 def _read_jury(section: YamlMap, files: DefinitionFiles, use: MetricUse) -> MetricUse:

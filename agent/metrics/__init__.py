@@ -21,6 +21,7 @@ from agent.metrics import (
     word_f1,
 )
 from agent.metrics.means import Means
+from agent.metrics.own import bind_own_metric, is_own, make_spec
 from agent.metrics.readers import WHOLE_TEXT, read_whole_text
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
 from agent.reading.choice import extract_option
@@ -45,7 +46,9 @@ __all__ = [
     "check_available",
     "compute_figure",
     "extract",
+    "find_spec",
     "get_value_kind",
+    "is_own",
     "parse_answer",
     "read_answer",
     "read_labels",
@@ -86,7 +89,7 @@ def check_available(
             message names the metric, and what to install or set.
     """
     uses = tuple(metrics)
-    missing = [use.name for use in uses if use.name not in METRICS]
+    missing = [use.name for use in uses if use.name not in METRICS and not is_own(use.name)]
     if missing:
         raise BenchmarkError(
             f"{benchmark_id}: this version cannot compute {', '.join(missing)}",
@@ -94,6 +97,16 @@ def check_available(
         )
     if any(use.name in bert_score.NAMES for use in uses):
         bert_score.check(benchmark_id, means)
+    for use in uses:
+        if is_own(use.name):
+            _check_own_metric(benchmark_id, use, means)
+
+
+def _check_own_metric(benchmark_id: str, use: MetricUse, means: Means) -> None:
+    try:
+        bind_own_metric(use, means)
+    except BenchmarkError as error:
+        raise BenchmarkError(f"{benchmark_id}: {error}", error.advice) from None
 
 
 def select_measurable(metrics: Iterable[MetricUse], means: Means) -> tuple[MetricUse, ...]:
@@ -199,8 +212,19 @@ def compute_figure(
     return whole_run(items) if items else Unscored(Reason.NO_REFERENCE)
 
 
-def _find_spec(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:
-    use = MetricUse(metric) if isinstance(metric, str) else metric
+def find_spec(use: MetricUse) -> MetricSpec:
+    """Return the description of a metric in use, which may be the site's own.
+
+    Raises:
+        BenchmarkError: the metric is unknown, or is the site's own and not bound to its code.
+    """
+    if is_own(use.name):
+        return make_spec(use)
     if use.name not in METRICS:
         raise BenchmarkError(f"this version cannot compute {use.name}")
-    return use, METRICS[use.name]
+    return METRICS[use.name]
+
+
+def _find_spec(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:
+    use = MetricUse(metric) if isinstance(metric, str) else metric
+    return use, find_spec(use)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent.own_metrics.declaration import OwnMetric
 from agent.reading.reading import Reading
 from agent.reading.unread import ValueKind
 from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
@@ -87,7 +88,7 @@ class MetricUse:
     """A metric as used by a benchmark: with the benchmark's options and, for a jury, the judges' criteria or prompt.
 
     Attributes:
-        name: a metric in `agent.metrics`.
+        name: a metric in `agent.metrics`, or `own/NAME` for a metric of the site's own.
         options: the settings that this benchmark changes.
         prompt: a jury's own prompt with unfilled placeholders; empty if `criteria` define the request.
         judges: the judges of a jury, by seat; empty for the site's judges.
@@ -98,6 +99,7 @@ class MetricUse:
         criteria: for a jury: name -> question; with its own prompt, the questions are empty.
         fields: for a jury: criterion -> the fields of a verdict besides `score`, such as `explanation`.
         gold_shown: whether a jury is shown the right answer.
+        own: what the code of the site's own metric declares; None for others, and until the use is bound to the code.
     """
 
     name: str
@@ -111,3 +113,4 @@ class MetricUse:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gold_shown: bool = True
     optional: bool = False
+    own: OwnMetric | None = None

@@ -9,7 +9,7 @@ from agent.vocabulary import Reason, Unscored
 # Any other reason, or a score, requires an answer. If no answer is stored, it was purged.
 _NEEDS_NO_ANSWER = frozenset(Reason) - {
     *(Reason.UNPARSED, Reason.LENGTH, Reason.NO_REFERENCE, Reason.NOT_JUDGED, Reason.NOT_IMPORTED),
-    *(Reason.NOT_APPLICABLE, Reason.NO_QUORUM, Reason.NOT_MEASURED),
+    *(Reason.NOT_APPLICABLE, Reason.NO_QUORUM, Reason.NOT_MEASURED, Reason.METRIC_FAILED),
 }
 
 

@@ -59,7 +59,7 @@ from agent.runs.definition import (
 )
 from agent.runs.instances import Instances
 from agent.runs.run_data import choose_data
-from agent.scoring.deferred import bind_encoder
+from agent.scoring.deferred import bind_metrics
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.store.run_details import KeptData, RunDetails
@@ -448,7 +448,7 @@ def _build_rules(
         parser,
         choose_lineage(benchmark, dataset.known),
     )
-    return bind_encoder(rules, site.means)
+    return bind_metrics(rules, site.means)
 
 
 def _list_overrides(entry: RunEntry, benchmark: Benchmark) -> tuple[str, ...]:

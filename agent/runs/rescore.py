@@ -14,7 +14,7 @@ from agent.jury.prompts import build_matter
 from agent.metrics import Labelled, Means
 from agent.results.purged import describe_purged, is_purged
 from agent.results.summarize import summarise_run
-from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
+from agent.scoring.deferred import AnsweredInstance, bind_metrics, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, regrade, score_by_jury
 from agent.scoring.measures import Rules
 from agent.scoring.score import MeasuredScore, score_response
@@ -98,7 +98,7 @@ def _rescore(store: Store, run: Run, scoring: ScoringChoice | None, means: Means
     if run.imported:
         return Rescored(run, left="it was imported with scores computed elsewhere")
     try:
-        rules = bind_encoder(Rules.of_run(run.details, scoring), means)
+        rules = bind_metrics(Rules.of_run(run.details, scoring), means)
     except BenchmarkError as error:
         return Rescored(run, left=str(error))
     with store.runs.lock(run.run_id):
@@ -162,14 +162,15 @@ def score_again(
         answer or a judge's reply was purged.
 
     Raises:
-        BenchmarkError: a metric needs the encoder that the run used, and the site has none or a different one.
+        BenchmarkError: a metric needs the encoder or code that the run used, and the site has none or another.
     """
     as_run = Rules.of_run(run.details)
-    rules = bind_encoder(as_run, means)
+    rules = bind_metrics(as_run, means)
     if rules.identity() != as_run.identity():
         raise BenchmarkError(
-            f"{run.benchmark}: the run used a different encoder from the one in the settings",
-            "Set bertscore_model and bertscore_layer in site.yaml to the values used for the run.",
+            f"{run.benchmark}: the run used a different encoder, or other code of an own metric, from those in the "
+            "settings",
+            "Set bertscore_model, bertscore_layer and plugins in site.yaml to the values used for the run.",
         )
     settled = store.answers.read_settled_positions(run.run_id)
     has_later_measures = any(measure.later for measure in rules.measures)

@@ -105,7 +105,8 @@ def run_entries(
         with advise_judging_later():
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
         redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
-        context = RunContext(limits, progress, judges, redactor, site.means)
+        means = replace(site.means, note=progress.note)
+        context = RunContext(limits, progress, judges, redactor, means)
         outcomes = []
         for plan in plans:
             outcome = settled.get(plan.name)

@@ -50,7 +50,7 @@ from agent.runs.readings_file import (
     read_instance,
     write_readings,
 )
-from agent.scoring.deferred import AnsweredInstance, bind_encoder, compute_later_scores
+from agent.scoring.deferred import AnsweredInstance, bind_metrics, compute_later_scores
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import HELM_TWIN, Rules
 from agent.scoring.score import MeasuredScore, score_response
@@ -139,7 +139,7 @@ def score_answers(
     check_available(benchmark.id, metrics, means)
     with AnswersFile.open(answers) as file, _open_replies(benchmark, judged) as (jury, replies):
         rules = _build_rules(benchmark, dataset, metrics, jury, scoring, parser)
-        rules = bind_encoder(rules, means)
+        rules = bind_metrics(rules, means)
         questions = _Questions(benchmark, dataset, helm_ids)
         ids, warning = _read_ids(questions, file)
         if replies is not None:

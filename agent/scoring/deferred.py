@@ -1,38 +1,48 @@
 """Compute metrics from stored answers, in batches or in several processes.
 
-Call `bind_encoder` when the rules are built, before any question is asked. Call `compute_later_scores` once the
+Call `bind_metrics` when the rules are built, before any question is asked. Call `compute_later_scores` once the
 answers are stored.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from agent.metrics import Means, bert_score, rouge
+from agent.metrics import Means, MetricUse, bert_score, rouge
+from agent.metrics.own import PREFIX, bind_own_metric, is_own
 from agent.metrics.rouge_workers import RougeWorkers
+from agent.own_metrics.scorer import OwnMetricScorer
 from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
 from agent.vocabulary import Instance, Response, Score, Unscored
 
 AnsweredInstance = tuple[int, Instance, Response]  # position, instance and its response
 _Key = tuple[int, str]  # position, and the measure's name
+_OwnAnswer = tuple[str, str, Instance]  # name of the site's own metric, and what it scores
 
 BATCH_CASES = 256
 # Answers and references per batch: about 70,000 tokens, or 200 MB of vectors.
 BATCH_CHARACTERS = 300_000
 
 
-def bind_encoder(rules: Rules, means: Means) -> Rules:
-    """Return the rules with the digest and layer of the site's encoder in the options of metrics that need one.
+def bind_metrics(rules: Rules, means: Means) -> Rules:
+    """Return the rules with the digests of the site's encoder and own metrics in the options of the metrics.
 
     Raises:
-        BenchmarkError: a metric needs an encoder and the site has no usable one; the advice names the remedy.
+        BenchmarkError: a metric needs an encoder or code of the site's own, and the site has none that can be used; the
+            advice names the remedy.
     """
     measures = []
     for measure in rules.measures:
-        needs_encoder = measure.use.name in bert_score.NAMES
-        use = bert_score.with_encoder(measure.use, means) if needs_encoder else measure.use
-        measures.append(replace(measure, use=use))
+        measures.append(replace(measure, use=_bind_metric(measure.use, means)))
     return replace(rules, measures=tuple(measures))
+
+
+def _bind_metric(use: MetricUse, means: Means) -> MetricUse:
+    if is_own(use.name):
+        return bind_own_metric(use, means)
+    if use.name in bert_score.NAMES:
+        return bert_score.with_encoder(use, means)
+    return use
 
 
 def compute_later_scores(
@@ -44,15 +54,17 @@ def compute_later_scores(
     scored, because it is blank or was cut off during its reasoning, the value is the reason.
 
     Raises:
-        BenchmarkError: a metric needs an encoder and the site has no usable one.
+        BenchmarkError: a metric needs an encoder or code of the site's own, and the site has none that can be used.
     """
     means = means or Means()
     measures = [measure for measure in rules.measures if measure.later]
     if not measures:
         return
-    with RougeWorkers(means.workers) as workers:
+    with RougeWorkers(means.workers) as workers, OwnMetricScorer(means.own_metrics) as own_scorer:
         for batch in _split_into_batches(cases):
-            yield from _score_batch(rules, measures, batch, workers, means)
+            yield from _score_batch(rules, measures, batch, workers, own_scorer, means)
+        for fault in own_scorer.describe_faults():
+            means.note(fault)
 
 
 def _score_batch(
@@ -60,11 +72,13 @@ def _score_batch(
     measures: list[Measure],
     batch: list[AnsweredInstance],
     workers: RougeWorkers,
+    own_scorer: OwnMetricScorer,
     means: Means,
 ) -> Iterator[tuple[int, str, Score | Unscored]]:
     scores: dict[_Key, Score | Unscored] = {}
     rouge_comparisons: dict[_Key, rouge.RougeComparison] = {}
     bert_comparisons: dict[_Key, bert_score.BertScoreComparison] = {}
+    own_answers: dict[_Key, _OwnAnswer] = {}
     for position, instance, response in batch:
         for measure in measures:
             key = (position, measure.name)
@@ -75,14 +89,19 @@ def _score_batch(
             if measure.use.name in bert_score.NAMES:
                 bert_comparisons[key] = bert_score.build_comparison(answer, instance, measure.rules)
                 continue
+            if measure.is_own:
+                own_answers[key] = (measure.use.name, answer, instance)
+                continue
             comparison = rouge.build_comparison(measure.use, answer, instance, measure.rules)
             if isinstance(comparison, Unscored):
                 scores[key] = comparison
             else:
                 rouge_comparisons[key] = comparison
-    # Other processes can compute ROUGE while this one runs the encoder.
+    # Other processes can compute ROUGE while this one runs the encoder or waits for the site's own metrics.
     wait_for_rouge = workers.begin(list(rouge_comparisons.values()))
     scores |= _compute_bert_scores(measures, bert_comparisons, means)
+    for key, (name, answer, instance) in own_answers.items():
+        scores[key] = own_scorer.score(name.removeprefix(PREFIX), answer, instance)
     scores |= zip(rouge_comparisons, wait_for_rouge(), strict=True)
     for position, _, _ in batch:
         for measure in measures:

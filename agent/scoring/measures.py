@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Self
 
 from agent import __version__
-from agent.metrics import JUDGED, METRICS, AnswerParser, MetricUse
+from agent.metrics import JUDGED, AnswerParser, MetricUse, find_spec, is_own
+from agent.metrics.own import OwnMetric, read_digest
 from agent.reading.version import READING_VERSION
 from agent.store.run_details import KeptJury, KeptMetric, RunDetails
 from agent.vocabulary import Scoring, ScoringChoice
@@ -31,16 +32,21 @@ class Measure:
     @property
     def later(self) -> bool:
         """Whether the measure is computed from stored answers, after all questions have been asked."""
-        return METRICS[self.use.name].later
+        return self.is_own or find_spec(self.use).later
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the metric is the site's own code."""
+        return is_own(self.use.name)
 
     @property
     def of_whole_run(self) -> bool:
         """Whether only the whole run has a score and single answers have none."""
-        return METRICS[self.use.name].fn is None
+        return not self.is_own and find_spec(self.use).fn is None
 
     def to_keep(self) -> KeptMetric:
         """Return the measure's record in the details of a run."""
-        spec = METRICS[self.use.name]
+        spec = find_spec(self.use)
         is_twin = self.name.endswith(HELM_TWIN)
         return KeptMetric(
             name=self.name,
@@ -116,6 +122,7 @@ class Rules:
         # The identities of stored runs do not mention these two parsers. Adding them would rescore every such run.
         if self.parser.kind not in ("option_letter", "text"):
             identity += [self.parser.kind, self.parser.field, self.parser.pattern]
+            identity += [json.dumps(words) for words in self.parser.labels]
         return identity
 
 
@@ -144,14 +151,27 @@ def _read_use(metric: KeptMetric) -> MetricUse:
         criteria=jury.criteria,
         fields=jury.fields,
         gold_shown=jury.gold_shown,
+        own=_read_own_metric(metric),
     )
 
 
+def _read_own_metric(metric: KeptMetric) -> OwnMetric | None:
+    if not is_own(metric.name):
+        return None
+    low, high = int(metric.low), int(metric.high)
+    digest = read_digest(metric.options)
+    return OwnMetric(metric.display_name, low, high, metric.binary, digest)
+
+
 def _build_measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[Measure, ...]:
-    if scoring != "both":
-        return tuple(Measure(use.name, use, scoring) for use in uses)
     measures = []
     for use in uses:
-        measures.append(Measure(use.name, use, "intramural"))
-        measures.append(Measure(use.name + HELM_TWIN, use, "helm"))
+        if is_own(use.name):
+            # HELM has no such metric, so that there are no rules of HELM's for it.
+            measures.append(Measure(use.name, use, "intramural"))
+        elif scoring == "both":
+            measures.append(Measure(use.name, use, "intramural"))
+            measures.append(Measure(use.name + HELM_TWIN, use, "helm"))
+        else:
+            measures.append(Measure(use.name, use, scoring))
     return tuple(measures)

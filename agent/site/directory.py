@@ -5,6 +5,7 @@ DIR/model_deployments.yaml    where models are served
 DIR/judges.yaml               the site's jury, if it has one
 DIR/keys/                     data.key, seal.key, agent.key (0600)
 DIR/benchmarks/               the hospital's own benchmarks
+DIR/plugins/                  the hospital's own metrics in Python, if it has any
 DIR/data/<benchmark id>/      dataset files of benchmarks
 DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
@@ -12,6 +13,7 @@ DIR/submissions/              drafts, approved submissions, receipts
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ from agent.store import Store, Vault
 
 if TYPE_CHECKING:
     from agent.metrics.means import Means
+    from agent.own_metrics.source import MetricSource
     from agent.site.settings import Settings
 
 DEPLOYMENTS_TEMPLATE = """\
@@ -95,7 +98,7 @@ class Site:
 
     @property
     def means(self) -> "Means":
-        """Resources for metrics that need more than the answer: an encoder (only in a site) and processors."""
+        """Resources for metrics that need more than the answer: processors and, in a site, an encoder and own code."""
         from agent.metrics.means import Means, processors
 
         if not (self.directory / "site.yaml").is_file():
@@ -105,7 +108,27 @@ class Site:
             model and self.directory / model.expanduser(),
             self.settings.bertscore_layer,
             processors(),
+            self.own_metrics,
+            self.plugins,
+            _print_note,
         )
+
+    @property
+    def plugins(self) -> Path:
+        """Folder of the hospital's own metrics in Python. It may not exist."""
+        return self.directory / "plugins"
+
+    @property
+    def own_metrics(self) -> "tuple[MetricSource, ...]":
+        """The hospital's own metrics that the settings enable, whether or not their code is there."""
+        from agent.own_metrics.source import MetricSource
+
+        sources = []
+        for plugin in self.settings.plugins:
+            file = self.directory / plugin.file if plugin.file else None
+            shown = plugin.file or plugin.entry_point
+            sources.append(MetricSource(plugin.metric_name, plugin.sha256, file, shown))
+        return tuple(sources)
 
     @property
     def submissions(self) -> Path:
@@ -158,6 +181,10 @@ class Site:
         data_key = read_data_key(self.keys / "data.key")
         audit_key = derive_key(self.seal_key(), "audit-log/v2")
         return Store(self._store_path, Vault(data_key), audit_key)
+
+
+def _print_note(note: str) -> None:
+    print(f"note: {note}", file=sys.stderr)
 
 
 def create_site(directory: Path, site_name: str) -> Site:

@@ -3,16 +3,66 @@
 Secrets are never settings. They are stored in separate files, and the settings contain their paths.
 """
 
+import re
+from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from agent.errors import ConfigError
 from agent.io.strict_yaml import parse_yaml
+from agent.own_metrics.declaration import NAME, NAME_RULE
 
 PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+PLUGINS = "plugins"
+_PLUGIN_FILE = re.compile(rf"{PLUGINS}/[A-Za-z0-9_][A-Za-z0-9._-]*\.py")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Plugin(BaseModel):
+    """One of the site's own metrics: where its code is, and the digest under which it was reviewed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = ""
+    file: str = ""
+    entry_point: str = ""
+    sha256: str
+
+    @field_validator("sha256")
+    @classmethod
+    def _check_digest(cls, value: str) -> str:
+        if not _SHA256.fullmatch(value):
+            raise ValueError("expected 64 hex digits; `intramural doctor` prints those of the code")
+        return value
+
+    @model_validator(mode="after")
+    def _check_place(self) -> Self:
+        if bool(self.file) == bool(self.entry_point):
+            raise ValueError(
+                "expected either `file` or `entry_point`, and `sha256` with 64 hex digits"
+            )
+        if self.file and not _PLUGIN_FILE.fullmatch(self.file):
+            raise ValueError(f"file: expected the path of a Python file such as {PLUGINS}/dose.py")
+        if not NAME.fullmatch(self.metric_name):
+            raise ValueError(f"name: expected {NAME_RULE}")
+        return self
+
+    @property
+    def metric_name(self) -> str:
+        """The metric's name, without the prefix `own/`; that of the entry point if none is given."""
+        return self.name or self.entry_point
 
 
 class Settings(BaseModel):
@@ -87,6 +137,19 @@ class Settings(BaseModel):
     keep_texts_days: int | None = Field(
         None, ge=1, description="Days for which `intramural purge` keeps texts by default."
     )
+    plugins: tuple[Plugin, ...] = Field(
+        (),
+        description="The site's own metrics in Python, each with its name, file or entry point, and sha256.",
+    )
+
+    @field_validator("plugins")
+    @classmethod
+    def _refuse_equal_names(cls, plugins: tuple[Plugin, ...]) -> tuple[Plugin, ...]:
+        counts = Counter(plugin.metric_name for plugin in plugins)
+        for name, count in counts.items():
+            if count > 1:
+                raise ValueError(f"the name {name} is given twice")
+        return plugins
 
 
 def read_settings(path: Path) -> Settings:

@@ -11,7 +11,7 @@ from agent.errors import BenchmarkError
 from agent.metrics import AnswerParser, Means, MetricUse, bert_score, score
 from agent.runs import run as main_path
 from agent.scoring import deferred as measuring
-from agent.scoring.deferred import bind_encoder, compute_later_scores
+from agent.scoring.deferred import bind_metrics, compute_later_scores
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
 from agent.site.directory import Site, create_site
@@ -143,8 +143,8 @@ def test_all_three_figures_of_bertscore_come_of_one_comparison(monkeypatch):
 
 def test_bertscore_without_an_encoder_is_refused_where_rules_are_made():
     with pytest.raises(BenchmarkError, match="BERTScore needs"):
-        bind_encoder(rules("rouge_1", "BERTScore-F"), Means())
-    assert bind_encoder(rules("rouge_1"), Means()) == rules("rouge_1")
+        bind_metrics(rules("rouge_1", "BERTScore-F"), Means())
+    assert bind_metrics(rules("rouge_1"), Means()) == rules("rouge_1")
 
 
 def test_a_run_that_stops_while_it_measures_measures_the_rest_when_it_is_given_again(
