@@ -21,7 +21,9 @@ PAGE = Path(__file__).parents[3] / "docs/scoring.md"
 BEGIN = "<!-- Written by `python -m tests.agent.reading.reading_rules` -->"
 END = "<!-- End of the written tables -->"
 OPTIONS = ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "Vitamin K")
-NOTE = "8 The patient has a fever.\n9 She is given aspirin.\n10 The dose is 50 mg."
+NOTE = "\n".join(
+    [*(f"{number} Sign {number} is normal." for number in range(10)), "10 The dose is 50 mg."]
+)
 _TEXT = Instance("1", "1", (Message("user", NOTE),), (Reference("I10", True),))
 
 
