@@ -23,6 +23,7 @@ ROOMS = (
         "io",
         "keys",
         "reading",
+        "own_metrics",
         "metrics",
         "inference",
         "delivery",

@@ -1,15 +1,49 @@
-"""Create a new benchmark for a site from a working template in `agent/catalog/templates/<kind>/`."""
+"""Create a new benchmark or metric for a site from a working template in `agent/catalog/templates/<kind>/`."""
 
+import hashlib
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent.errors import ConfigError
+from agent.own_metrics.declaration import NAME, NAME_RULE
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _PLACE = "NEW_BENCHMARK"
 
 KINDS = ("multiple-choice", "yes-no", "free-text", "jury", "json-answer", "chat")
+PYTHON_METRIC = "python-metric"
+_METRIC_PLACE = "NEW_METRIC"
+
+
+@dataclass(frozen=True, slots=True)
+class NewMetric:
+    """The file of a new metric in Python, and its digest."""
+
+    path: Path
+    sha256: str
+
+
+def write_new_metric(name: str, path: Path) -> NewMetric:
+    """Write an example of a metric in Python to a new file.
+
+    Raises:
+        ConfigError: `name` cannot be a metric's name, or the file already exists or cannot be written.
+    """
+    if not NAME.fullmatch(name):
+        raise ConfigError(f"{name!r} cannot be a metric's name", f"Use {NAME_RULE}.")
+    template = _TEMPLATES / PYTHON_METRIC / "metric.py.txt"
+    content = template.read_text("utf-8").replace(_METRIC_PLACE, name).encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be written ({error.strerror})", "Choose another name or file."
+        ) from None
+    return NewMetric(path, hashlib.sha256(content).hexdigest())
 
 
 def write_new_benchmark(name: str, kind: str, folder: Path) -> tuple[Path, ...]:

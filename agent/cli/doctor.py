@@ -5,7 +5,8 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
@@ -34,6 +35,9 @@ from agent.site.directory import Site
 from agent.site.http_limits import http_limits
 from agent.store import Run
 from agent.vocabulary import ChatRequest, Failure, Message, Response, Unscored
+
+if TYPE_CHECKING:
+    from agent.own_metrics.source import MetricSource
 
 Verdict = Literal["ok", "warning", "failed"]
 
@@ -78,6 +82,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield _run_check("redaction", lambda: _check_redaction(site))
     if site.settings.bertscore_model is not None:
         yield _run_check("BERTScore", lambda: _check_bertscore(site))
+    yield from _check_own_metrics(site)
     yield _run_check("disclosure policy", lambda: _check_disclosure(site))
     yield _run_check("approval", lambda: _check_approval(site))
     yield _run_check("outgoing", lambda: _check_outgoing(site))
@@ -216,6 +221,39 @@ def _check_bertscore(site: Site) -> Check:
         "ok",
         f"encoder ready ({encoder.family}, layer {encoder.layer} of {encoder.layers}, sha256 {encoder.digest[:16]})",
     )
+
+
+def _check_own_metrics(site: Site) -> Iterator[Check]:
+    """Load the site's own metrics, and report the files of its folder that are not enabled."""
+    enabled = set()
+    for source in site.own_metrics:
+        enabled.add(source.file)
+        yield _run_check(f"own metric {source.name}", partial(_check_own_metric, source))
+    files = sorted(site.plugins.glob("*.py"))
+    for file in files:
+        if file not in enabled:
+            yield _run_check(f"own metric {file.stem}", partial(_describe_idle_file, file))
+
+
+def _check_own_metric(source: "MetricSource") -> Check:
+    from agent.own_metrics.process import declare
+    from agent.own_metrics.source import read_approved_code
+
+    declared = declare(read_approved_code(source))
+    finding = (
+        f"{declared.display_name}, {declared.low} to {declared.high}; {source.shown}, sha256 "
+        f"{declared.sha256}"
+    )
+    return Check(f"own metric {source.name}", "ok", finding)
+
+
+def _describe_idle_file(file: Path) -> Check:
+    from agent.own_metrics.source import MetricSource, read_code
+
+    shown = f"{file.parent.name}/{file.name}"
+    code = read_code(MetricSource(file.stem, "", file, shown))
+    finding = f"{shown} is not enabled, so it never runs; its sha256 is {code.sha256}"
+    return Check(f"own metric {file.stem}", "ok", finding)
 
 
 def _check_disclosure(site: Site) -> Check:

@@ -61,7 +61,7 @@ def prepare(
 
     The figures pass the disclosure gate. There is one draft for each model. Nothing leaves the site yet.
     """
-    from agent.disclosure.collect import collect
+    from agent.disclosure.collect import collect, list_own_metrics_left_out
     from agent.disclosure.prepare import prepare
     from agent.disclosure.scorecard import token_limits
 
@@ -74,9 +74,12 @@ def prepare(
             raise DisclosureError(
                 f"the suite has no runs of the benchmarks of scorecard {card.name}"
             )
+        left_out = list_own_metrics_left_out(store, suite, card, models)
         prepared = prepare(gate, card, findings, suite)
         for digest in sorted(prepared.new):
             store.audit.record("submission prepared", f"digest={digest} day={today_day()}")
+    for notice in left_out:
+        click.echo(f"note: {notice}", err=True)
     rows = []
     for draft in prepared.submissions:
         rows.append({**_build_row(draft, gate.registry, form), "new": draft.digest in prepared.new})

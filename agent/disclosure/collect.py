@@ -14,7 +14,8 @@ from agent import __version__
 from agent.disclosure.findings import Finding
 from agent.errors import ConfigError, DisclosureError
 from agent.jury.registered_jury import describe_other_jury
-from agent.metrics import JUDGED, MetricUse
+from agent.metrics import JUDGED, MetricUse, is_own
+from agent.metrics.own import name_cell_metric
 from agent.runs.definition import SITE_LINEAGE
 from agent.scoring.measures import Rules
 from agent.store import KeptMetric, Run, RunDetails, Store, UnitScore
@@ -118,12 +119,34 @@ def collect(
 
 def _select_cells(scorecard: Scorecard, run: Run) -> list[Cell]:
     """Return the cells of the scorecard for which the run has a metric."""
-    metrics = {metric.name for metric in run.details.metrics}
+    metrics = {name_cell_metric(metric.name, metric.options) for metric in run.details.metrics}
     return [
         cell
         for cell in scorecard.cells
         if cell.benchmark == run.benchmark and cell.metric in metrics
     ]
+
+
+def list_own_metrics_left_out(
+    store: Store, suite: str, scorecard: Scorecard, models: Collection[str] = ()
+) -> list[str]:
+    """Return a sentence for each metric of the site's own that the scorecard does not register, so that it stays here.
+
+    Runs of benchmarks that the scorecard lacks are skipped.
+    """
+    registered = {(cell.benchmark, cell.metric) for cell in scorecard.cells}
+    benchmarks = {cell.benchmark for cell in scorecard.cells}
+    sentences: dict[str, None] = {}
+    for run in store.runs.select(suite):
+        if run.benchmark not in benchmarks or (models and run.model not in models):
+            continue
+        for metric in run.details.metrics:
+            name = name_cell_metric(metric.name, metric.options)
+            if is_own(metric.name) and (run.benchmark, name) not in registered:
+                sentences[
+                    f"{run.benchmark}: {metric.name} is left out: scorecard {scorecard.name} does not register {name}"
+                ] = None
+    return list(sentences)
 
 
 def _check_run(run: Run, cells: Collection[Cell], token_limits: Mapping[str, int]) -> None:
@@ -266,7 +289,7 @@ def _build_findings(store: Store, runs: Sequence[Run], cells: Sequence[Cell]) ->
     metrics: dict[str, KeptMetric] = {}
     for metric in details.metrics:
         if _is_submittable(metric, details.scoring):
-            metrics[metric.name] = metric
+            metrics[name_cell_metric(metric.name, metric.options)] = metric
     groups = _Groups(store, runs) if any(cell.subgroup for cell in cells) else None
     findings: list[Finding] = []
     for cell in cells:
@@ -325,7 +348,7 @@ def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Fin
         scores.extend(_read_scores(store, run, metric.name, is_alone=len(runs) == 1))
     return Finding(
         benchmark=runs[0].benchmark,
-        metric=metric.name,
+        metric=name_cell_metric(metric.name, metric.options),
         definition=details.benchmark_digest,
         # Only imported runs, which were refused before, may lack an access level.
         access=cast("AccessLevel", details.access),

@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from agent.disclosure.commitment import OpenedLeaf
 from agent.metrics import Means
+from agent.metrics.own import name_cell_metric
 from agent.runs.rescore import score_again
 from agent.store import Run, Store
 from agent.vocabulary import Reason, Unscored
@@ -69,7 +70,7 @@ def check_leaves(
     for run in runs:
         positions_of_run = sorted(positions.get(run.run_id, ()))
         for position, scores in score_again(store, run, positions_of_run, means):
-            rescored[_Location(run.run_id, position)] = scores
+            rescored[_Location(run.run_id, position)] = _name_as_in_leaves(run, scores)
 
     checks: list[LeafCheck] = []
     for leaf in leaves:
@@ -91,6 +92,17 @@ class _Location:
 
     run_id: str
     position: int
+
+
+def _name_as_in_leaves(run: Run, scores: ScoresByMetric | None) -> ScoresByMetric | None:
+    """Return the scores of one instance by the names that their metrics have in scorecards."""
+    if scores is None:
+        return None
+    named: dict[str, float | Unscored] = {}
+    for metric in run.details.metrics:
+        if metric.name in scores:
+            named[name_cell_metric(metric.name, metric.options)] = scores[metric.name]
+    return named
 
 
 def _name_instance(leaf: OpenedLeaf) -> tuple[str, bytes]:

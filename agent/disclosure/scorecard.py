@@ -10,7 +10,8 @@ from agent.catalog.judges import Jury
 from agent.disclosure.collect import name_subgroup
 from agent.errors import ConfigError
 from agent.jury.registered_jury import register_jury
-from agent.metrics import JUDGED, METRICS, MetricUse, bert_score
+from agent.metrics import JUDGED, METRICS, MetricUse, bert_score, find_spec, is_own
+from agent.metrics.own import name_cell_metric
 from protocol.errors import ProtocolError
 from protocol.scorecard import BenchmarkEntry, Cell, Scorecard, parse_scorecard
 from protocol.scorecard import Jury as RegisteredJury
@@ -121,11 +122,11 @@ def _build_entry(benchmark: Benchmark) -> BenchmarkEntry:
 
 
 def _build_cell(benchmark: Benchmark, use: MetricUse, subgroup: str | None) -> Cell:
-    metric = METRICS[use.name]
+    metric = find_spec(use)
     is_judged = use.name in JUDGED
     return Cell(
         benchmark=benchmark.id,
-        metric=use.name,
+        metric=name_cell_metric(use.name, use.options),
         subgroup=subgroup,
         access=benchmark.access,
         binary=metric.binary,
@@ -202,6 +203,8 @@ def _explain_exclusion(use: MetricUse, jury: Jury | None) -> str:
         return _explain_exclusion_of_grades(use, jury)
     if use.name in bert_score.NAMES:
         return "its values depend on the encoder that each site uses"
+    if is_own(use.name):
+        return "" if use.own else "it is a site's own, and its code is not enabled here"
     if use.name not in METRICS:
         return "it is not available in this version"
     return (

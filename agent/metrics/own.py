@@ -6,7 +6,7 @@ from functools import lru_cache
 from agent.errors import BenchmarkError
 from agent.metrics.means import Means
 from agent.metrics.spec import MetricSpec, MetricUse, Options
-from agent.own_metrics.declaration import PREFIX, OwnMetric, is_own
+from agent.own_metrics.declaration import PREFIX, OwnMetric, is_own, name_in_scorecard
 from agent.own_metrics.process import declare
 from agent.own_metrics.source import (
     MetricCode,
@@ -72,6 +72,11 @@ def read_digest(options: Options) -> str:
     return str(options.get(DIGEST_OPTION, "")).removeprefix(_ALGORITHM)
 
 
+def name_cell_metric(name: str, options: Options) -> str:
+    """Return a metric's id in scorecards, which for an own metric contains the digest of its code."""
+    return name_in_scorecard(name, read_digest(options)) if is_own(name) else name
+
+
 def make_spec(use: MetricUse) -> MetricSpec:
     """Return the description of an own metric.
 
@@ -110,5 +115,6 @@ __all__ = [
     "find_source",
     "is_own",
     "make_spec",
+    "name_cell_metric",
     "read_digest",
 ]

@@ -4,6 +4,7 @@ import json
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from agent.metrics.own import DIGEST_OPTION, read_digest
 from agent.store import KeptMetric, Run
 
 # Arguments that an entry may set for each model separately, as HELM does. They do not change other models' questions.
@@ -85,22 +86,29 @@ def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
     return {
         "other scoring rules": (scoring, version, details.reading_version if is_read else 1),
         "another parser of answers": encode_parser(run) if is_read else None,
-        "another encoder or other options of the metric": encode_options(metric),
+        "other code of the site's own metric": read_digest(metric.options),
+        "another encoder or other options of the metric": _encode_options_without_code(metric),
         "another jury": encode_jury(run, metric),
     }
 
 
-def encode_parser(run: Run) -> tuple[str, str, str] | None:
+def encode_parser(run: Run) -> tuple[str, ...] | None:
     """Return the parser that selects a part of an answer; None if the whole answer is read."""
     parser = run.details.parser
     if parser is None or parser.kind in ("option_letter", "text"):
         return None
-    return parser.kind, parser.field, parser.pattern
+    labels = [json.dumps(words) for words in parser.labels]
+    return (parser.kind, parser.field, parser.pattern, *labels)
 
 
 def encode_options(metric: KeptMetric) -> str:
-    """Return a metric's options as JSON. They include the digest of its encoder, if it has one."""
+    """Return a metric's options as JSON. They include the digest of its encoder or of the site's own code."""
     return json.dumps(dict(metric.options), sort_keys=True)
+
+
+def _encode_options_without_code(metric: KeptMetric) -> str:
+    options = {key: value for key, value in metric.options.items() if key != DIGEST_OPTION}
+    return json.dumps(options, sort_keys=True)
 
 
 def encode_jury(run: Run, metric: KeptMetric) -> str | None:
