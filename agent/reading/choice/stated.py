@@ -64,12 +64,12 @@ _NAMES_ANSWER = re.compile(
 
 def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
     """Yield the claims of all sentences."""
-    final = _read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
+    final = read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
     claims = [
         *(final if "final" in answer.lower else ()),
-        *_read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER),
-        *_read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER),
-        *_read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
     ]
     yield from claims
     yield from _read_after_copula(answer, {claim.end for claim in claims})
@@ -79,7 +79,7 @@ def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
     yield from _read_called_right(answer)
 
 
-def _read_after(
+def read_after(
     cue: re.Pattern[str], answer: MarkedAnswer, strength: Strength, rule: Rule
 ) -> Iterator[Claim]:
     """Read the option that follows a cue such as "the answer is"."""
