@@ -3,12 +3,13 @@
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.catalog.new_benchmark import KINDS
+from agent.catalog.new_benchmark import KINDS, PYTHON_METRIC
 from agent.cli.answers_template import write_answers_template
 from agent.cli.jury_terms import (
     build_jury_terms,
@@ -261,22 +262,27 @@ def _format_value(value: Any) -> str:
 @click.argument("name", metavar="NAME")
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice([*KINDS, PYTHON_METRIC]),
     default=KINDS[0],
     show_default=True,
-    help="Form of the answers.",
+    help=f"Form of the answers; {PYTHON_METRIC} writes a metric of your own instead of a benchmark.",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="A new folder [default: benchmarks/NAME in the site, or NAME in the current directory without a site].",
+    help="A new folder, or a metric's new file [default: benchmarks/NAME or plugins/NAME.py in the site; without a "
+    "site, NAME or plugins/NAME.py in the current directory].",
 )
 @click.pass_obj
 def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     """Write an example benchmark as a starting point.
 
-    It consists of a definition, a prompt and a few rows of data.
+    It consists of a definition, a prompt and a few rows of data. With --kind python-metric, write an example of a
+    metric in Python to plugins/NAME.py.
     """
+    if kind == PYTHON_METRIC:
+        _write_new_metric(site, name, out)
+        return
     from agent.catalog.benchmark import survey_benchmarks
     from agent.catalog.new_benchmark import write_new_benchmark
 
@@ -299,6 +305,24 @@ def new_benchmark(site: Site, name: str, kind: str, out: Path | None) -> None:
     click.echo(
         with_site(f"  intramural run --run-entries {shlex.quote(entry) if ' ' in entry else entry}")
     )
+
+
+def _write_new_metric(site: Site, name: str, out: Path | None) -> None:
+    from agent.catalog.new_benchmark import write_new_metric
+
+    folder = site.plugins if site.own_benchmarks is not None else Path("plugins")
+    metric = write_new_metric(name, out or folder / f"{name}.py")
+    click.echo(metric.path)
+    click.echo(
+        "Adapt and review it. To enable it, add to site.yaml, with its sha256 after your changes:"
+    )
+    click.echo("plugins:")
+    file = f"plugins/{metric.path.name}"
+    click.echo(f"  - {{name: {name}, file: {file}, sha256: {metric.sha256}}}")
+    click.echo("and to the benchmark's YAML:")
+    click.echo("metrics:")
+    click.echo(f"  - name: own/{name}")
+    click.echo(with_site("`intramural doctor` checks it and prints the sha256 that it has now."))
 
 
 @benchmarks.command("check")
@@ -474,9 +498,10 @@ def write_scorecard(
     from agent.disclosure.scorecard import draft_scorecard, left_out, parse_subgroups
 
     jury = read_jury(judges) if judges else None
-    selected = [
-        find_named_benchmark(benchmark_id, site.own_benchmarks) for benchmark_id in benchmark_ids
-    ]
+    selected = []
+    for benchmark_id in benchmark_ids:
+        benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
+        selected.append(replace(benchmark, metrics=_bind_own_metrics(site, benchmark.metrics)))
     scorecard = draft_scorecard(name, version, selected, parse_subgroups(subgroups), jury=jury)
     try:
         with out.open("x", encoding="utf-8") as file:
@@ -490,3 +515,13 @@ def write_scorecard(
     click.echo(
         f"{len(scorecard.cells)} cells of {len(selected)} benchmarks, digest {scorecard.digest[:16]}"
     )
+
+
+def _bind_own_metrics(site: Site, metrics: "Sequence[MetricUse]") -> "tuple[MetricUse, ...]":
+    """Return the metrics, with the code of the site's own, whose digests become part of the scorecard."""
+    from agent.metrics.own import bind_own_metric, is_own
+
+    bound = []
+    for use in metrics:
+        bound.append(bind_own_metric(use, site.means) if is_own(use.name) else use)
+    return tuple(bound)
