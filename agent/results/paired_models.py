@@ -17,6 +17,8 @@ OTHER_METRIC = "another main metric"
 OTHERWISE = "measured in another way"
 _MEASURED = {
     "other scoring rules": "scored by other rules",
+    "another parser of answers": "read with another parser of answers",
+    "other code of the site's own metric": "measured with other code of the site's own metric",
     "another encoder or other options of the metric": "measured with another encoder or other options",
     "another jury": "graded by another jury",
 }

@@ -31,6 +31,10 @@ from tests.agent.results.run_summaries import of
             {"metrics": [{"name": "m", "options": {"encoder": "sha256:e"}}]},
             "another encoder or other options of the metric",
         ),
+        (
+            {"metrics": [{"name": "m", "options": {"code": "sha256:e"}}]},
+            "other code of the site's own metric",
+        ),
         ({"data": {"known": "sample", "digest": "d", "instances": 100}}, "another kind of data"),
         ({"data": {"known": "official", "digest": "e", "instances": 100}}, OTHER_PARTS),
         ({"arguments": {"condition": "homelessness"}}, OTHER_PARTS),
