@@ -62,7 +62,8 @@ class Benchmark:
         messages_column: the column with the chat so far as a JSON list, or None.
         few_shot: the solved examples before the question, or None.
         shorten: the column that may be shortened if a prompt is too long, or None.
-        parser: how an answer is read; "json" uses `answer_field` and "pattern" uses `answer_pattern`.
+        parser: how an answer is read; "json" uses `answer_field`, "pattern" uses `answer_pattern` and "label" uses
+            `labels`, in which every label is followed by the other words that mean it.
         max_tokens: the maximum length of an answer, in tokens.
         reasoning_max_tokens: the maximum length of reasoning and answer together, in tokens.
         helm_max_tokens: MedHELM's maximum length of an answer in tokens, which is displayed but not applied.
@@ -116,6 +117,7 @@ class Benchmark:
     parser: Parser = "text"
     answer_field: str = ""
     answer_pattern: str = ""
+    labels: tuple[tuple[str, ...], ...] = ()
     scoring: Scoring = "intramural"
     unit: str = "row"
     unit_column: str | None = None
@@ -319,6 +321,7 @@ class _Definition:
             parser=answer.parser,
             answer_field=answer.field,
             answer_pattern=answer.pattern,
+            labels=answer.labels,
             scoring=cast(Scoring, section.choice("scoring", ("intramural", "helm"), "intramural")),
             unit=section.name("unit", "row"),
             unit_column=section.text("unit_column", "") or None,

@@ -107,7 +107,9 @@ def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> Ans
     Raises:
         ConfigError: the parser does not fit the benchmark.
     """
-    own = AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
+    own = AnswerParser(
+        benchmark.parser, benchmark.answer_field, benchmark.answer_pattern, benchmark.labels
+    )
     kind = choice.kind
     if kind is None:
         return own
@@ -132,4 +134,11 @@ def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> Ans
                 f"{key} pattern needs {choice.name('answer_pattern')}, a regular expression whose group 1 is the answer"
             )
         return AnswerParser("pattern", pattern=pattern)
+    if kind == "label":
+        if own.kind != "label":
+            raise choice.fault(
+                f"{key} label needs the labels of the benchmark, but {benchmark.id} defines none",
+                "List them under `labels` in its definition, or use another parser.",
+            )
+        return own
     return AnswerParser(kind)

@@ -8,10 +8,12 @@ from agent.catalog.definition_files import DefinitionFiles
 from agent.errors import BenchmarkError
 from agent.io.yaml_map import YamlMap
 
-Parser = Literal["option_letter", "text", "json", "pattern"]
-PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern")
+Parser = Literal["option_letter", "text", "json", "pattern", "label"]
+PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern", "label")
 
 _MAX_EXAMPLES = 100
+_MAX_LABELS = 20
+_MAX_LABEL_LENGTH = 100  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,13 @@ class AnswerRule:
     """The rule for reading an answer.
 
     The parser `json` reads `field` in the last JSON object, and the parser `pattern` reads the match of a regular
-    expression.
+    expression. The parser `label` reads which of `labels` the answer states; each is followed by other words for it.
     """
 
     parser: Parser
     field: str = ""
     pattern: str = ""
+    labels: tuple[tuple[str, ...], ...] = ()
 
 
 def read_choices(section: YamlMap) -> Choices | None:
@@ -140,10 +143,10 @@ def read_shorten(section: YamlMap) -> Shorten | None:
 
 
 def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
-    """Read the keys `parser`, `answer_field` and `answer_pattern`."""
+    """Read the keys `parser`, `answer_field`, `answer_pattern` and `labels`."""
     default = "option_letter" if choices else "text"
     parser = cast(Parser, section.choice("parser", PARSERS, default))
-    # The parsers `json` and `pattern` work both with and without choices.
+    # The parsers `json`, `pattern` and `label` work both with and without choices.
     if parser in ("option_letter", "text") and parser != default:
         section.note(
             "parser",
@@ -151,13 +154,19 @@ def read_answer_rule(section: YamlMap, choices: Choices | None) -> AnswerRule:
         )
     _note_wrong_parser(section, "answer_field", parser, needed="json")
     _note_wrong_parser(section, "answer_pattern", parser, needed="pattern")
+    _note_wrong_parser(section, "labels", parser, needed="label")
     field = section.name("answer_field", "answer")
     pattern = section.text("answer_pattern", "")
+    words = section.named_texts("labels")
     if parser == "json":
         return AnswerRule(parser, field=field)
     if parser == "pattern":
         _check_pattern(section, pattern)
         return AnswerRule(parser, pattern=pattern)
+    if parser == "label":
+        labels = tuple((label, *others) for label, others in words.items())
+        _check_labels(section, labels)
+        return AnswerRule(parser, labels=labels)
     return AnswerRule(parser)
 
 
@@ -176,3 +185,29 @@ def _check_pattern(section: YamlMap, pattern: str) -> None:
         compiled(pattern)
     except BenchmarkError as why:
         section.note("answer_pattern", str(why).removeprefix("answer_pattern "))
+
+
+def _check_labels(section: YamlMap, labels: tuple[tuple[str, ...], ...]) -> None:
+    from agent.reading.words import plain_words
+
+    if not 2 <= len(labels) <= _MAX_LABELS:
+        section.note(
+            "labels",
+            f"`parser: label` needs from 2 to {_MAX_LABELS} labels, each with a list of the other words that mean it,"
+            f" not {len(labels)}",
+        )
+    label_of: dict[str, str] = {}
+    for label, *others in labels:
+        for text in (label, *others):
+            words = plain_words(text)
+            if not words or len(text) > _MAX_LABEL_LENGTH or "\n" in text:
+                section.note(
+                    "labels",
+                    f"{label!r}: expected words on one line, of at most {_MAX_LABEL_LENGTH} characters,"
+                    f" not {text[:40]!r}",
+                )
+            elif label_of.setdefault(words, label) != label:
+                section.note(
+                    "labels",
+                    f"{text!r} stands for both {label_of[words]!r} and {label!r}. Leave it to one of them",
+                )

@@ -172,7 +172,12 @@ def _build_details(benchmark: "Benchmark") -> dict[str, Any]:
         "helm_max_tokens": benchmark.helm_max_tokens,
         "metrics": [_describe_metric(use) for use in benchmark.metrics],
         "jury": build_jury_terms(jury_use) if jury_use else None,
-        "parser": _join_words(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern),
+        "parser": _join_words(
+            benchmark.parser,
+            benchmark.answer_field,
+            benchmark.answer_pattern,
+            ", ".join(label for label, *_ in benchmark.labels),
+        ),
         "scoring": benchmark.scoring,
         "choices": list(benchmark.choices.texts or benchmark.choices.columns)
         if benchmark.choices

@@ -103,12 +103,17 @@ def _build_row(summary: "RunSummary", metric: "MetricSummary", all_metrics: bool
     return row
 
 
-def _build_parser(details: "RunDetails") -> dict[str, str] | None:
+def _build_parser(details: "RunDetails") -> "dict[str, object] | None":
     """Return the parser that selected the scored part of the answers; None if it is not known."""
     parser = details.parser
     if parser is None:
         return None
-    return {"kind": parser.kind, "field": parser.field, "pattern": parser.pattern}
+    described: dict[str, object] = {
+        "kind": parser.kind,
+        "field": parser.field,
+        "pattern": parser.pattern,
+    }
+    return described | {"labels": parser.labels} if parser.labels else described
 
 
 def _list_runs(summary: "RunSummary") -> "Sequence[Run]":

@@ -177,6 +177,17 @@ class YamlMap:
             return {}
         return dict(value)
 
+    def named_texts(self, key: str) -> dict[str, tuple[str, ...]]:
+        """Return the lists of texts under a key, by name; {} for a missing key. A list may be empty."""
+        value = self._take(key)
+        if value in (None, ""):
+            return {}
+        if not isinstance(value, dict):
+            self.note(key, f"expected a map of lists of texts, not {_kind(value)}")
+            return {}
+        inner = YamlMap(value, f"{self._where}{key}.", self.problems)
+        return {name: inner.texts(name) for name in value}
+
     def map(self, key: str) -> "YamlMap | None":
         """Return the map under a key, or None if the key is missing."""
         value = self._take(key)

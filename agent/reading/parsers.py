@@ -1,4 +1,4 @@
-"""Extract the part of an answer that a benchmark's own parser selects: a JSON field, or a pattern's match. Pure.
+"""Extract the part of an answer that a benchmark's own parser selects: a JSON field, a pattern's match, a label. Pure.
 
 Metrics then score that part as if it were the whole answer. Nothing is guessed: an answer without such a part is
 unparsed. Option letters are read by `agent.reading.choice`.
@@ -14,6 +14,7 @@ import regex
 
 from agent.errors import BenchmarkError
 from agent.reading.json_answers import AnswerPart, find_field
+from agent.reading.labels import find_label, read_label
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
@@ -37,10 +38,13 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
     object; if there is none, the last broken or cut-off object that has it. The field's value is a string, or a number,
     boolean or list in JSON notation. A null counts as no answer.
     "pattern" selects the last match, by the rules of the `regex` module.
+    "label" returns the label that the answer states.
 
     Raises:
         BenchmarkError: the pattern is not a regular expression.
     """
+    if parser.kind == "label" and text.strip():
+        return find_label(text, parser.labels) or Unscored(Reason.UNPARSED)
     part = extract_part(parser, text)
     return part if isinstance(part, Unscored) else part.text
 
@@ -48,7 +52,8 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
 def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
     """Return the part that `extract` selects, with its place in the answer.
 
-    If the place of a JSON field's value cannot be told, for example because it is a list, it is the whole answer.
+    If the place of a JSON field's value cannot be told, for example because it is a list, it is the whole answer. The
+    place of a label is that of the words that state it.
 
     Raises:
         BenchmarkError: the pattern is not a regular expression.
@@ -57,7 +62,11 @@ def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
         return AnswerPart(text, 0, len(text))
     if not text.strip():
         return Unscored(Reason.EMPTY)
-    if parser.kind == "pattern":
+    part: AnswerPart | None
+    if parser.kind == "label":
+        reading = read_label(text, parser.labels)
+        part = None if reading is None else AnswerPart(reading.value, reading.start, reading.end)
+    elif parser.kind == "pattern":
         part = _find_last_match(text, parser.pattern)
     else:
         found = _find_json_field(text, parser.field) or find_field(text, parser.field)

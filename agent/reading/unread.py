@@ -93,6 +93,12 @@ NO_MATCH = UnreadKind(
     "`--answer-pattern` name another field or pattern.",
     "I am not sure which one you mean.",
 )
+NO_LABEL = UnreadKind(
+    "no clear label",
+    "The answer states none of the benchmark's labels, or several.",
+    "If a word for a label is missing, add it to `labels` in the benchmark's definition.",
+    "It is partly true and partly invented.",
+)
 BEYOND_OPTIONS = UnreadKind(
     "letter beyond the options",
     "The answer names a letter that the question does not have.",
@@ -162,7 +168,7 @@ NO_CODES = UnreadKind(
 OTHER = UnreadKind("other", "The answer fits no other kind.", _OTHER_FORM, "")
 
 KINDS = (
-    *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH),
+    *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH, NO_LABEL),
     *(BEYOND_OPTIONS, CONTRADICTED_LETTER, SEVERAL_OPTIONS, UNCLEAR_OPTION, NO_OPTION),
     *(SEVERAL_VALUES, NO_VALUE, NO_VERDICT, UNCLEAR_QUERY, NO_QUERY, NO_CODES, OTHER),
 )
@@ -216,6 +222,8 @@ def classify_unread(
         return REFUSAL
     if parser.kind in ("json", "pattern"):
         return NO_FIELD if parser.kind == "json" and "{" in answer else NO_MATCH
+    if parser.kind == "label":
+        return NO_LABEL
     parts = select_parts(answer)
     if parts is None:
         return _classify_text(answer, kind, options)

@@ -26,6 +26,10 @@ PARSER_RULES = {
         "pattern of the parser",
         "The benchmark's parser, or `--parser pattern`, selects the last match of a pattern.",
     ),
+    "label": (
+        "label of the parser",
+        "The benchmark's parser finds which of its labels the answer states.",
+    ),
 }
 """The rules of parsers that select a part of an answer, by kind: name and meaning."""
 

@@ -215,7 +215,8 @@ def _describe_reading_rules(run: Run) -> str:
 
 
 def _describe_parser(parser: AnswerParser) -> str:
-    words = (parser.kind, parser.field, parser.pattern)
+    labels = ", ".join(label for label, *_ in parser.labels)
+    words = (parser.kind, parser.field, parser.pattern, labels)
     return " ".join(word for word in words if word)
 
 

@@ -213,15 +213,17 @@ def _read_array(kind: type[Any]) -> _Reader:
 
 
 def _read_object(kind: type[Any]) -> _Reader:
-    """Return a reader for a dataclass that is not a `Record`, stored as an object with all of its fields."""
+    """Return a reader for a dataclass that is not a `Record`, stored as an object with all of its fields.
+
+    Fields that are empty tuples are left out.
+    """
     readers = {key: _reader_of(each) for key, each in get_type_hints(kind).items()}
+    optional = {each.name for each in fields(kind) if each.default == ()}
 
     def read(value: object, path: str) -> object:
-        if not isinstance(value, dict) or value.keys() != readers.keys():
+        if not isinstance(value, dict) or value.keys() | optional != readers.keys():
             raise _damaged(path, f"is not an object of {', '.join(readers)}")
-        return kind(
-            **{key: read_item(value[key], _join(path, key)) for key, read_item in readers.items()}
-        )
+        return kind(**{key: readers[key](item, _join(path, key)) for key, item in value.items()})
 
     return read
 
@@ -233,7 +235,7 @@ def _write(value: Any) -> Any:
     if isinstance(value, _ARRAYS):
         return list(astuple(value))
     if isinstance(value, AnswerParser):
-        return asdict(value)
+        return {key: _write(item) for key, item in asdict(value).items() if item != ()}
     if isinstance(value, tuple):
         return [_write(item) for item in value]
     if isinstance(value, Mapping):

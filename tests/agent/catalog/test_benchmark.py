@@ -271,6 +271,16 @@ def test_every_key_of_a_definition_is_read(tmp_path):
             "",
             "answer_pattern: is required with `parser: pattern`",
         ),
+        (
+            "parser: pattern",
+            "parser: label",
+            "answer_pattern: is only allowed with `parser: pattern`",
+        ),
+        (
+            "answer_pattern: 'Answer:\\s*(.*)'",
+            "answer_pattern: x\nlabels: {a: [], b: []}",
+            "labels: is only allowed with `parser: label`",
+        ),
         ("keep: end", "keep: middle", "shorten.keep: 'middle' is not one of start, end"),
         ("column: note, keep", "keep", "shorten.column: is required"),
         ("gold_shown: false", "gold_shown: no", "metrics[2].gold_shown: expected true or false"),
@@ -496,3 +506,31 @@ def test_columns_that_identify_people_have_a_kind_that_redaction_searches(tmp_pa
     assert "did you mean 'MRN'?" in why
     assert "identifiers.age: expected one of" in why
     assert "identifiers.name" not in why
+
+
+PATTERN = "parser: pattern\nanswer_pattern: 'Answer:\\s*(.*)'\n"
+
+
+def test_labels_are_read_with_the_words_that_mean_them(tmp_path):
+    labels = 'parser: label\nlabels:\n  "0": [true, not hallucinated]\n  1: []\n'
+    benchmark = load_benchmark(definition(tmp_path, HEAD + FULL.replace(PATTERN, labels)))
+    assert (benchmark.parser, benchmark.labels) == (
+        "label",
+        (("0", "true", "not hallucinated"), ("1",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("", "labels: `parser: label` needs from 2 to 20 labels, each with a list of the other words"),
+        ("labels: {a: []}", "labels: `parser: label` needs from 2 to 20 labels"),
+        ("labels: [a, b]", "labels: expected a map of lists of texts, not a list"),
+        ("labels: {a: x, b: []}", "labels.a: expected a list of texts"),
+        ("labels: {a: [Mild], b: [mild.]}", "labels: 'mild.' stands for both 'a' and 'b'. Leave it to one"),
+        ("labels: {a: ['?'], b: []}", "labels: 'a': expected words on one line"),
+    ],
+)  # fmt: skip
+def test_labels_that_are_wrong_are_named_with_what_was_expected(tmp_path, labels: str, said: str):
+    text = HEAD + FULL.replace(PATTERN, f"parser: label\n{labels}\n")
+    assert said in refused(definition(tmp_path, text))

@@ -30,7 +30,7 @@ def test_what_is_set_replaces_the_benchmarks_parser(kind, field, pattern, parser
 @pytest.mark.parametrize(
     ("keys", "what"),
     [
-        ("parser=jsn", "parser is 'jsn', expected one of option_letter, text, json, pattern (did you mean 'json'?)"),
+        ("parser=jsn", "expected one of option_letter, text, json, pattern, label (did you mean 'json'?)"),
         ("parser=text,answer_field=a", "answer_field needs parser json, not text"),
         ("parser=json,answer_pattern=a", "answer_pattern needs parser pattern, not json"),
         ("answer_field=a,answer_pattern=b", "answer_field and answer_pattern belong to different parsers"),
@@ -54,6 +54,7 @@ def test_a_wrong_key_of_a_run_entry_is_named_with_what_was_expected(keys: str, w
         (OPEN, ("option_letter", None, None), "--parser option_letter needs options"),
         (CLOSED, ("text", None, None), "--parser text is for answers in free text"),
         (CLOSED, ("pattern", None, None), "--parser pattern needs --answer-pattern"),
+        (CLOSED, ("label", None, None), "--parser label needs the labels of the benchmark"),
     ],
 )
 def test_a_parser_that_does_not_fit_the_benchmark_is_refused(benchmark, words, what: str):

@@ -1,15 +1,16 @@
-"""MedHallu: the digit that an answer gives as its verdict, by the definition's own pattern."""
+"""MedHallu: the verdict that an answer gives, by the definition's own labels."""
 
 import time
 
 import pytest
 
 from agent.catalog.benchmark import load_benchmark
+from agent.catalog.parser_choice import choose_parser
 from agent.io.packaged import shipped
-from agent.metrics import AnswerParser, extract
+from agent.metrics import extract
 
 MEDHALLU = load_benchmark(shipped("benchmarks") / "medhallu")
-PARSER = AnswerParser(MEDHALLU.parser, MEDHALLU.answer_field, MEDHALLU.answer_pattern)
+PARSER = choose_parser(MEDHALLU)
 
 
 def verdict(answer: str) -> str | None:
@@ -98,7 +99,7 @@ def verdict(answer: str) -> str | None:
         ("1 1", None),
         ("0 0", None),
         ("# 1", "1"),
-        ("１", None),
+        ("１", "1"),
         ("1 hallucinated", "1"),
         ("0 – true", "0"),
         ("1, since it is hallucinated, not 0.", "1"),

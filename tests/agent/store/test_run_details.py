@@ -52,6 +52,9 @@ def test_details_are_written_with_every_key_that_earlier_versions_read():
         "field": "answer",
         "pattern": "",
     }
+    labels = RunDetails(parser=AnswerParser("label", labels=(("0", "true"), ("1",))))
+    assert read_details(write_details(labels)) == labels
+    assert json.loads(write_details(labels))["parser"]["labels"] == [["0", "true"], ["1"]]
     assert "origin" not in RunDetails().to_json()
     assert RunDetails().to_json()["sampled"] is None
 

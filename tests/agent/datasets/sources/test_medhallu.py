@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.catalog.parser_choice import choose_parser
 from agent.errors import BenchmarkError
-from agent.metrics import AnswerParser, extract
+from agent.metrics import extract
 from agent.vocabulary import Reason, Unscored
 from tests.agent.datasets.sources.public import BENCHMARKS, PUBLIC, gold, load, problem
 
@@ -123,5 +124,5 @@ def test_a_line_that_lacks_a_key_of_other_lines_is_a_problem(tmp_path):
 )
 def test_a_judgement_is_the_last_zero_or_one(answer, read):
     benchmark = PUBLIC["medhallu"]
-    parser = AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
+    parser = choose_parser(benchmark)
     assert extract(parser, answer) == (read or Unscored(Reason.UNPARSED))

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from agent.catalog.parser_choice import choose_parser
 from agent.datasets.load import load_instances, locate_dataset
-from agent.metrics import JUDGED, METRICS, AnswerParser, extract, score
+from agent.metrics import JUDGED, METRICS, extract, score
 from agent.vocabulary import Reason, Unscored
 from tests.agent.datasets.sources.public import (
     BENCHMARKS,
@@ -134,7 +135,7 @@ def test_the_official_files_give_the_official_counts_and_their_gold_scores_one(i
     instances = load_instances(benchmark, dataset)
     assert (dataset.known, len(instances)) == (known, count)
     assert len({instance.unit for instance in instances}) == UNITS.get(id_, count)
-    parser = AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
+    parser = choose_parser(benchmark)
     for use in benchmark.metrics:
         # Judges and the optional encoder are not here, and a text is no more than alike itself by ROUGE.
         if (

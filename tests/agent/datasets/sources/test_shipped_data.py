@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from agent.catalog.benchmark import load_benchmark
+from agent.catalog.parser_choice import choose_parser
 from agent.datasets.load import load_instances, locate_dataset
 from agent.errors import BenchmarkError
-from agent.metrics import JUDGED, METRICS, AnswerParser, Means, extract, score, select_measurable
+from agent.metrics import JUDGED, METRICS, Means, extract, score, select_measurable
 from tests.agent.catalog.shipped import BENCHMARKS
 
 REAL = {id_: b for id_, b in BENCHMARKS.items() if b.sample and not b.sample_is_invented}
@@ -113,7 +114,7 @@ def test_a_real_sample_has_its_licence_and_provenance_beside_it(id_):
 def test_the_gold_itself_scores_one_on_every_row_of_the_sample(id_):
     benchmark = BENCHMARKS[id_]
     _, instances = samples(id_)
-    parser = AnswerParser(benchmark.parser, benchmark.answer_field, benchmark.answer_pattern)
+    parser = choose_parser(benchmark)
     main = benchmark.main_metric
     for instance in instances:
         answer = extract(parser, gold_answer(instance))

@@ -1,0 +1,256 @@
+"""Read which of a benchmark's labels an answer states: "1", "**0** - true", "Verdict: hallucinated", "return 0". Pure.
+
+`agent.reading.label_marks` marks the places that name a label. The readers of options (`agent.reading.choice`) then
+collect the statements and lines that give one as the answer; fields ("hallucinated: true") and a question with its
+answer ("Hallucinated? No.") are read here. The strongest statements decide, and must all name the same label: an answer
+that contradicts itself ("0, i.e. hallucinated") or leaves the choice open ("0 or 1", "not 1") is unread.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from agent.reading.choice.claims import Claim, Strength, TooManyClaimsError, iter_matches
+from agent.reading.choice.decision import choose_claim
+from agent.reading.choice.lines import read_lines
+from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.normalise import normalise, normalise_with_positions
+from agent.reading.choice.other_languages import apply_languages
+from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, PADDING, SIGNS, decode
+from agent.reading.choice.rules import (
+    FINAL_ANSWER,
+    FIRST_LINE,
+    STATED_ANSWER,
+    WHOLE_ANSWER,
+    Rule,
+)
+from agent.reading.choice.stated import read_after, read_statements
+from agent.reading.json_answers import names_answer
+from agent.reading.label_marks import (
+    CONCLUSION,
+    FINAL,
+    STATED,
+    LabelOptions,
+    Labels,
+    is_ticked,
+    prepare_labels,
+)
+from agent.reading.reading import Reading
+from agent.reading.statements import is_question
+from agent.reading.words import plain_words
+
+FIELD = Rule(
+    "field", "A field or a line of key and value states the label.", '{"hallucinated": true}'
+)
+ASKED = Rule(
+    "question and answer", "The answer asks whether a label fits, and says so.", "Hallucinated? No."
+)
+TICKED = Rule("ticked box", "The box before one label is ticked.", "[ ] 0 [x] 1")
+
+_SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
+_CODE_SIGN = re.compile(f"[{LETTER_SIGNS}]")
+_NUMBER_LINE = re.compile(r"\W{0,3}\d{1,6}(?:[.,]\d{1,6})?\W{0,3}")
+_BEGUN = re.compile(rf"[\"'(\[]{{0,2}}([{SIGNS}]{PADDING}*)[\"')\]]{{0,2}}\s?([:;,.!]|-(?=\s))")
+_TURN = re.compile(r"\s?\b(?:but|however|although|though|except|if|only|unless|or)\b")
+_MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
+_MAX_WHOLE = 60
+_MARKS = " \t\r\n.*`\"'()[]{}!:$#_"
+_NEXT_QUESTION = re.compile(
+    r"\n\s?(?:Question|Q|Knowledge|Context|Example|Input|Task)(?:\s?\d{1,4})?\s?[:.]\s"
+)
+_REPEATED = re.compile(r"(?P<code>\S{1,2})(?:[\s,]{1,3}(?P=code)){2,}[.\s]{0,3}")
+_FIELD = re.compile(
+    r"(?:^|[{,;\n(|]|<)\s?[\"'\-•+\\]{0,3}\s?(?P<key>[a-z][\w -]{0,40}?)\??\\?[\"']{0,2}\s?(?:::?|=|\||->|=>|→|>)"
+    r"\s?\\?[\"'(\[<{]{0,3}(?P<value>[^\"'\n,;}\])|<>\\]{1,40})"
+)
+_ASKED = re.compile(
+    r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep)\b"
+)
+_KEY_PREFIX = re.compile(r"^(?:is|has|contains|any|answer is|answer|response|was|are)\s")
+_KEY_SUFFIX = re.compile(r"\s(?:flag|detected|found|present|label|answer|response)$")
+_KEYS_OF_VERDICT = frozenset(
+    {
+        *("verdict", "judgement", "judgment", "classification", "class", "rating", "decision", "output"),
+        *("result", "score", "digit", "conclusion", "assessment", "evaluation", "category", "value"),
+        *("final verdict", "final judgement", "final judgment", "final label", "your judgement", "severity"),
+        *("your judgment", "final decision", "overall label", "overall verdict", "overall", "final"),
+        *("veredicto", "urteil", "jugement", "giudizio", "status", "grade", "level", "my verdict"),
+    }
+)  # fmt: skip
+_TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present"})
+_FALSE = frozenset(
+    {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected"}
+)
+_UNKNOWN = frozenset({"null", "na", "unknown", "uncertain", "unclear", "maybe", "unsure"})
+
+
+def find_label(answer: str, labels: Labels) -> str | None:
+    """Return the label that an answer states, or None if it states none or several.
+
+    Args:
+        answer: the response's text, without reasoning.
+        labels: every label, followed by the other words that mean it.
+    """
+    options = prepare_labels(labels)
+    if len(answer) <= _MAX_WHOLE:
+        label = options.names.get(answer.strip(_MARKS).lower())
+        if label is not None and "\n" not in answer.strip():
+            return labels[label][0]
+    claim = _find_claim(answer, labels)
+    return None if claim is None else labels[claim.option][0]
+
+
+def read_label(answer: str, labels: Labels) -> Reading | None:
+    """Return the label of `find_label`, with the span of the answer that states it and the rule that read it."""
+    label = find_label(answer, labels)
+    if label is None:
+        return None
+    claim = _find_claim(answer, labels)
+    text, positions = normalise_with_positions(answer)
+    if claim is None or claim.end > len(positions) or text != normalise(answer):
+        return Reading(label, 0, len(answer), WHOLE_ANSWER.name)
+    return Reading(label, positions[claim.start], positions[claim.end - 1] + 1, claim.rule.name)
+
+
+@lru_cache(16)
+def _find_claim(answer: str, labels: Labels) -> Claim | None:
+    if len(answer) > _MAX_LENGTH:
+        return None
+    options = prepare_labels(labels)
+    text = normalise(answer)
+    # A base model may go on with another question of its own; its answer is the one before.
+    next_question = _NEXT_QUESTION.search(text)
+    if next_question:
+        claim = _choose(text[: next_question.start()], options)
+        if claim is not None:
+            return claim
+    return _choose(text, options)
+
+
+def _choose(text: str, options: LabelOptions) -> Claim | None:
+    repeated = _REPEATED.fullmatch(text)
+    if repeated and repeated["code"] in options.names:
+        return Claim(
+            options.names[repeated["code"]], 0, repeated.end("code"), Strength.ANSWER, WHOLE_ANSWER
+        )
+    answer = MarkedAnswer(text, options)
+    try:
+        claims = _collect_claims(answer, options)
+    except TooManyClaimsError:
+        return None
+    return choose_claim(claims, answer.text)
+
+
+def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
+    """Return all claims of an answer.
+
+    Raises:
+        TooManyClaimsError: the answer repeats itself endlessly.
+    """
+    statements = [
+        *read_after(FINAL, answer, Strength.FINAL, FINAL_ANSWER),
+        *read_after(STATED, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_statements(answer),
+    ]
+    claims = [
+        *_read_fields(answer, options),
+        *_read_asked(answer, options),
+        *_read_ticked(answer, options),
+        *statements,
+        *read_lines(answer, [], {claim.end for claim in statements}),
+        *_read_pure_lines(answer),
+        *_read_beginning(answer),
+    ]
+    return apply_languages(answer, claims)
+
+
+def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+    """Read "[x] 0 [ ] 1"."""
+    lower = answer.plain.lower()
+    for mark in options.find_marks(answer.plain):
+        if is_ticked(lower, mark):
+            yield Claim(mark.label, mark.start, mark.end, Strength.FINAL, TICKED)
+
+
+def _read_pure_lines(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read every line that is nothing but a label, so that "0", "1" and "0" contradict each other."""
+    for line in answer.lines:
+        if _NUMBER_LINE.fullmatch(answer.text, line.start, line.end):
+            yield Claim(CONTRADICTION, line.start, line.end, Strength.ANSWER, WHOLE_ANSWER)
+        sign = _SIGN_LINE.fullmatch(answer.text, line.start, line.end)
+        if sign:
+            label = decode(sign[1])
+            yield Claim(label, line.start, line.end, Strength.ANSWER, WHOLE_ANSWER)
+
+
+def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read an answer that begins with a label and goes on with the reason: "Made up: the journal does not exist."."""
+    begun = _BEGUN.match(answer.text)
+    if begun and not is_question(answer.text, begun.end(1)):
+        turns = begun[2] == "," and _TURN.search(answer.lower, begun.end())
+        if not turns and not _TURN.match(answer.lower, begun.end()):
+            # A reason may begin with "True, ..."; a digit there is the label, or its number in a list.
+            is_code = _CODE_SIGN.match(begun[1]) is not None
+            strength = Strength.ANSWER if is_code else Strength.PROPOSED
+            yield Claim(decode(begun[1][0]), 0, begun.end(1), strength, FIRST_LINE)
+
+
+def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+    """Read '"judgement": 1', "hallucinated: true"."""
+    is_json = "{" in answer.plain
+    for match in iter_matches(_FIELD, answer.plain.lower()):
+        key = " ".join(re.sub(r"[_\-\s]+", " ", match["key"]).split())
+        value = plain_words(match["value"])
+        label = _read_field(key, value, options)
+        if label is not None:
+            is_final = is_json or key.startswith(("final", "overall"))
+            strength = Strength.FINAL if is_final else Strength.ANSWER
+            yield Claim(label, match.start("key"), match.end("value"), strength, FIELD)
+
+
+def _read_field(key: str, value: str, options: LabelOptions) -> int | None:
+    asked = _look_up_key(key, options)
+    if asked is not None:
+        return _read_reply(asked, value, options)
+    if key in _KEYS_OF_VERDICT or names_answer(key):
+        return options.names.get(value)
+    return None
+
+
+def _look_up_key(key: str, options: LabelOptions) -> int | None:
+    """Return the label of a key that asks whether it fits: "is_hallucinated", "hallucination detected"."""
+    for words in (key, _KEY_PREFIX.sub("", key), _KEY_SUFFIX.sub("", _KEY_PREFIX.sub("", key))):
+        label = options.names.get(words)
+        if label is not None and not words.isdigit():
+            return label
+    return None
+
+
+def _read_reply(asked: int, reply: str, options: LabelOptions) -> int | None:
+    """Return the label that yes or no means: "no" is the other label, if there are two."""
+    if reply in _TRUE:
+        label = asked
+    elif reply in _FALSE and options.count == 2:
+        label = 1 - asked
+    elif reply in _UNKNOWN:
+        return CONTRADICTION
+    else:
+        return None
+    # "true: 1" could mean the label 1.
+    is_code = reply.isdigit() and reply in options.names
+    return CONTRADICTION if is_code and options.names[reply] != label else label
+
+
+def _read_asked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+    """Read "Is the answer hallucinated? False."."""
+    lower = answer.plain.lower()
+    if "?" not in lower:
+        return
+    for match in iter_matches(_ASKED, lower):
+        marks = {mark.label for mark in options.find_marks(match["words"])}
+        if len(marks) != 1 or re.search(r"\b(?:not|or)\b", match["words"]):
+            continue
+        label = _read_reply(marks.pop(), match["reply"], options)
+        if label is not None:
+            yield Claim(label, match.start(), match.end(), Strength.ANSWER, ASKED)
