@@ -124,7 +124,7 @@ class OwnMetricProcess:
             return Fault(f"was ended at its limit of {seconds:g} s", is_limit=True)
         except (EOFError, OSError):
             return Fault("ended its own process, or was ended by the system")
-        except ValueError:
+        except (ValueError, RecursionError):
             return Fault("disturbed the exchange with its process")
         if not isinstance(reply, dict) or reply.get("number") != self._numbers:
             return Fault("disturbed the exchange with its process")

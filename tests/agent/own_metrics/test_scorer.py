@@ -256,3 +256,21 @@ def test_an_interruption_does_not_leave_a_reply_for_the_next_answer(
 def test_a_long_answer_is_sent_whole(tmp_path: Path):
     answer = "é" * 1_000_000
     assert score_all(tmp_path, "return int(len(answer) == 1_000_000)", answer) == ([1], [])
+
+
+def test_a_reply_that_is_nested_too_deeply_is_no_score(tmp_path: Path):
+    body = (
+        "import os\n"
+        "for descriptor in range(3, 20):\n"
+        "    try: os.write(descriptor, b'[' * 60_000 + b'\\n')\n"
+        "    except OSError: pass\n"
+        "while True: pass"
+    )
+    scores, (fault,) = score_all(tmp_path, body, "a")
+    assert scores == [FAILED]
+    assert "disturbed the exchange" in fault
+
+
+def test_numpy_can_be_used_within_the_limits(tmp_path: Path):
+    body = "import numpy\nreturn numpy.float32(numpy.linalg.norm(numpy.ones((300, 300))) / 300)"
+    assert score_all(tmp_path, body, "a") == ([1], [])
