@@ -85,7 +85,7 @@ def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
     is_read = scoring == "intramural" and not run.imported
     return {
         "other scoring rules": (scoring, version, details.reading_version if is_read else 1),
-        "another parser of answers": encode_parser(run) if is_read else None,
+        "another parser of answers": encode_parser(run) if scoring == "intramural" else None,
         "other code of the site's own metric": read_digest(metric.options),
         "another encoder or other options of the metric": _encode_options_without_code(metric),
         "another jury": encode_jury(run, metric),
@@ -93,7 +93,13 @@ def list_metric_traits(run: Run, metric: KeptMetric) -> dict[str, Hashable]:
 
 
 def encode_parser(run: Run) -> tuple[str, ...] | None:
-    """Return the parser that selects a part of an answer; None if the whole answer is read."""
+    """Return the parser that selects a part of an answer; None if the whole answer is read.
+
+    An imported run does not state its parser, but its name has the keys with which a run entry set one.
+    """
+    if run.imported:
+        named = [f"{key}={value}" for key, value in run.pairs if key in PARSER_KEYS]
+        return tuple(sorted(named)) or None
     parser = run.details.parser
     if parser is None or parser.kind in ("option_letter", "text"):
         return None

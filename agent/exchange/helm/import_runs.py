@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast, get_args
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
@@ -27,7 +28,7 @@ from agent.store import KeptMetric, RunDetails, RunOrigin, Store
 from agent.store.juries import FiledSeat
 from agent.store.scores import FiledLabel, FiledScore
 from agent.store.stored import Judgement, RunScore, Seat
-from agent.vocabulary import Reason, Scale, Unscored
+from agent.vocabulary import AnswerMode, Reason, Scale, Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +199,11 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         instances=len(run.cases),
     )
     details = replace(
-        details, max_tokens=run.max_tokens, temperature=run.temperature, stop=run.stop
+        details,
+        max_tokens=run.max_tokens,
+        temperature=run.temperature,
+        stop=run.stop,
+        answer_mode=_read_answer_mode(run),
     )
     if benchmark is not None:
         # Keep the part that was run and the list of all parts: runs of all parts together form one row of a board.
@@ -216,6 +221,12 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
             scoring=run.record.scoring,
         )
     return details
+
+
+def _read_answer_mode(run: HelmRun) -> AnswerMode:
+    """Return the way of asking that the run's name states, as in our own exports; HELM has only the usual one."""
+    named = run.pairs.get("answer_mode")
+    return cast(AnswerMode, named) if named in get_args(AnswerMode) else "generate"
 
 
 def _list_scores(run: HelmRun, metrics: Sequence[KeptMetric]) -> list[FiledScore]:

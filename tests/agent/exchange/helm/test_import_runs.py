@@ -17,12 +17,25 @@ from agent.exchange.helm.folder import HelmRun, read_run
 from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.own_record import RECORD
 from agent.exchange.json_path import MAX_BYTES, MAX_VALUES
-from agent.results.summarize import Note, summarise_benchmarks, summarise_run
+from agent.results.summarize import (
+    Note,
+    compare_summaries,
+    summarise_benchmarks,
+    summarise_run,
+)
 from agent.store import Store
 from agent.store.runs import Runs
 from agent.vocabulary import Reason, Unscored
 from tests.agent.exchange.conftest import DATA
-from tests.agent.service.filled_site import MODEL, FilledSite, case, failed, filled_site, unscored
+from tests.agent.service.filled_site import (
+    MODEL,
+    FilledSite,
+    case,
+    failed,
+    filled_site,
+    graded,
+    unscored,
+)
 
 HELM_OUTPUT = DATA / "helm_output"
 
@@ -195,6 +208,25 @@ def test_an_export_that_comes_back_has_the_same_standings(
             Note.IMPORTED in summarise_run(store, run).notes(summarise_run(store, run).main)
             for run in store.runs.select()
         )
+
+
+@pytest.mark.parametrize("named", ["answer_mode=constrained", "parser=json,answer_field=choice"])
+def test_exported_runs_that_were_asked_or_read_in_another_way_stay_apart_when_they_come_back(
+    filled: FilledSite, tmp_path: Path, named: str
+):
+    for model, right in (("a/b", 1), ("c/d", 4)):
+        filled.add(graded(right, 5), entry=f"pubmed_qa:model={model}")
+        filled.add(graded(5 - right, 5), entry=f"pubmed_qa:model={model},{named}")
+    export_helm(filled.site, "november", tmp_path / "out", reveal=False)
+    other = filled_site(tmp_path / "elsewhere")
+    import_helm(other.site, tmp_path / "out")
+    with other.site.store() as store:
+        summaries = summarise_benchmarks(store, "november")
+    compared = compare_summaries(summaries)
+    assert (compared.columns, compared.rates) == (2, {"a/b": 0.5, "c/d": 0.5})
+    modes = sorted(summary.run.details.answer_mode for summary in summaries)
+    if named.startswith("answer_mode"):
+        assert modes == ["constrained", "constrained", "generate", "generate"]
 
 
 def test_parts_that_helm_itself_ran_are_one_row_and_the_same_part_twice_is_two(
