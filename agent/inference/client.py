@@ -181,8 +181,8 @@ class _RequestAsker:
             text=choose_text(closed, likelihoods) or "",
             reasoning="",
             finish_reason="stop",
-            prompt_tokens=sum(each.prompt_tokens or 0 for each in responses),
-            completion_tokens=sum(each.completion_tokens or 0 for each in responses),
+            prompt_tokens=_add_counts([each.prompt_tokens for each in responses]),
+            completion_tokens=_add_counts([each.completion_tokens for each in responses]),
             seconds=sum(each.seconds for each in responses),
             attempts=attempts,
             likelihoods=tuple(likelihoods),
@@ -206,6 +206,12 @@ class _RequestAsker:
             accepts_name=accepts_name,
             closed=request.closed,
         )
+
+
+def _add_counts(counts: Sequence[int | None]) -> int | None:
+    """Return the sum; None if the server did not count the tokens of every reply."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ A server that honours no such field answers freely, so the probe checks the fiel
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeGuard
@@ -217,11 +218,28 @@ def sum_text_logprobs(reply: Mapping[str, object], text: str, context_tokens: in
             return None
         tokens.append(token[0])
         logprobs.append(token[1])
-    scored = "".join(tokens)
-    # A token that is part of a character cannot be compared as text.
-    if _PART_OF_CHARACTER not in scored and scored.strip() != text.strip():
-        return None
-    return math.fsum(logprobs)
+    return math.fsum(logprobs) if _spells("".join(tokens), text) else None
+
+
+def _spells(scored: str, text: str) -> bool:
+    """Return whether the joined tokens are the text, apart from the white space around it.
+
+    Tokens that are parts of a character cannot be compared, so each run of them stands for any text.
+    """
+    rest = text.strip()
+    first, *others = re.split(f"{_PART_OF_CHARACTER}+", scored.strip())
+    if not others:
+        return first == rest
+    *between, last = others
+    if not rest.startswith(first):
+        return False
+    end = len(first)
+    for part in between:
+        start = rest.find(part, end + 1)
+        if start < 0:
+            return False
+        end = start + len(part)
+    return rest.endswith(last) and end < len(rest) - len(last)
 
 
 def _find_prompt_token(position: object) -> tuple[str, float] | None:

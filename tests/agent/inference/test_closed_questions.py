@@ -176,6 +176,46 @@ def test_a_text_that_the_chat_template_changes_is_not_scored():
     assert sum_text_logprobs({"prompt_logprobs": [*positions, end]}, "no", 1) is None
 
 
+@pytest.mark.parametrize(
+    ("tokens", "is_text"),
+    [
+        ((" \ufffd", "\ufffd", "5 mg"), True),  # the first character takes two tokens
+        (("<|end|>", "\ufffd", "\ufffd", "5 mg"), False),
+        (("\ufffd", "\ufffd", "5 m"), False),
+        (("\ufffd", "5", "\ufffd", "mg"), True),
+        (("\ufffd", "mg", "\ufffd", "5"), False),
+        (("≥5 mg", "\ufffd"), False),
+    ],
+)
+def test_a_text_with_a_character_of_several_tokens_is_compared_by_its_other_characters(
+    tokens: tuple[str, ...], is_text: bool
+):
+    prompt = [None, *map(_rated, tokens)]
+    summed = sum_text_logprobs({"prompt_logprobs": prompt}, "≥5 mg", 1)
+    assert summed == (-len(tokens) if is_text else None)
+
+
+def test_tokens_that_the_server_did_not_count_are_not_known():
+    context = json.dumps(_complete(usage={"prompt_tokens": 1, "completion_tokens": 1})).encode()
+    scored = json.dumps(_complete(prompt_logprobs=[None, _rated("no")])).encode()
+    bodies = iter([context, scored])
+    closed = ClosedQuestion("logprob_text", ("A",), ("no",))
+    with FaultServer(fault=lambda _: Body(next(bodies))) as server:
+        result = ask_one(server.url, chat("Which?", closed=closed, max_tokens=64))
+    assert isinstance(result, Response)
+    assert (result.text, result.prompt_tokens, result.completion_tokens) == ("A", None, None)
+
+
+def _rated(token: str) -> dict[str, object]:
+    return {"1": {"logprob": -1.0, "rank": 1, "decoded_token": token}}
+
+
+def _complete(**fields: object) -> dict[str, object]:
+    message = {"role": "assistant", "content": ""}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return {"id": "1", "model": "test-model", "choices": [choice], **fields}
+
+
 likelihoods = st.lists(st.none() | st.floats(-50, 0), min_size=2, max_size=4)
 
 
