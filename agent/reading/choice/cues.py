@@ -2,14 +2,14 @@
 
 import re
 
-from agent.reading.choice.references import PADDING, SIGNS
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS
 
 BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
 # What may follow a letter that refers to an option in running text.
 _PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
 END = (
     rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
-    r"|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+    r"|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
 _MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
 # "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
@@ -63,7 +63,7 @@ _OF_WHAT = (
 )
 _FILLER = (
     r"(?:[\s,]?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|obviously|still"
-    r"|actually|in\sfact|hence|then|best|option|choice|letter|number|answer|also|:)){0,6},?\s?"
+    r"|actually|in\sfact|hence|then|best|option|choice|letter|number|answer|also|✓|:)){0,6},?\s?"
 )
 STATED = re.compile(
     rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans(?:wer)?\s?(?:[.:=-]|is\b)(?:\s?(?:is\b|[:-]))?"
@@ -74,7 +74,7 @@ FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
     r"(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer|say|settle\son|decide\s(?:on|for)"
     r"|lean\s(?:towards?|to)|leaning\s(?:towards?|to)|lean|stick\swith|vote\s(?:for|goes\sto)|mark|tick|circle|submit|commit\sto"
-    r"|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
+    rf"|(?:recommend|advise|suggest)(?=\s[{LETTER_SIGNS}])|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
 )
 CHOSEN = re.compile(

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from agent.reading.choice import cues
 from agent.reading.choice.claims import Claim, Strength
 from agent.reading.choice.lists import Listing
 from agent.reading.choice.marked_answer import Line, MarkedAnswer, Reference
 from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, SIGNS, UNKNOWN
-from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, WHOLE_ANSWER, Rule
+from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, STATED_ANSWER, WHOLE_ANSWER, Rule
 from agent.reading.statements import is_conditional, is_denied, is_question
 from agent.reading.words import plain_words
 
@@ -37,7 +38,7 @@ _STARTS_WRONG = re.compile(
     r"|excluded|eliminated?|avoid\w*|does\snot|doesn't|isn't|cannot|can't|✗)"
 )
 _LABEL = re.compile(
-    rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒)\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
+    rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
 _LETTER_PAIR = re.compile(r"[(\[]?[A-Za-z][)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
 _NO_LABEL = re.compile(
@@ -52,6 +53,8 @@ _NO_REMARK = re.compile(
     r"\b(?:not|no|never|if|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
     r"|\b(?:in|for|with|during)\s(?!this|my|these|the|that|all|view|light|summary|conclusion)"
 )
+_MAX_LINES = 200
+_ANNOUNCES = re.compile(r"\b(?:is|are|be|answer|option|choice)\s?:$")
 # "6. Answer" above the last line.
 _HEADING = re.compile(
     r"(?:\d{1,2}[.)]\s)?(?:my\s|the\s)?(?:final\s|overall\s)?(?:answer|conclusion|verdict|decision|choice)",
@@ -85,6 +88,7 @@ def read_lines(
             elif not is_text_list and _is_after_prose(answer):
                 # An option's text at the end is weaker than a letter at the beginning.
                 yield claim._replace(strength=Strength.PROPOSED)
+    yield from _read_announced(answer)
     trailing = _TRAILING_MARKS.search(answer.text, max(last.start, last.end - 10), last.end)
     end_of_words = trailing.start() if trailing else last.end
     sentence_start = answer.find_sentence_start(max(last.start, end_of_words))
@@ -94,6 +98,18 @@ def read_lines(
         yield from _read_pure(answer, sentence, LAST_LINE) or _read_labelled(
             answer, sentence, LAST_LINE
         )
+
+
+def _read_announced(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read "The most frequent cause is:" and the option on the next line."""
+    for line, following in pairwise(answer.lines[:_MAX_LINES]):
+        if not _ANNOUNCES.search(answer.lower, max(line.start, line.end - 40), line.end):
+            continue
+        if is_denied(answer.text, line.end):
+            continue
+        for claim in _read_pure(answer, following, STATED_ANSWER):
+            if not claim.by_text:
+                yield claim
 
 
 def _is_text_list(answer: MarkedAnswer) -> bool:

@@ -61,16 +61,14 @@ _SPACES = (
 _NUMBER_SEPARATORS = re.compile(
     r",(?<=\d,)(?=\d{3}(?!\d))|\s(?:(?=%)(?<=\d\s)|(?=\.?\d)(?<=[<>=]\s))"
 )
+# "<answer>B</answer>", "[ANSWER]B[/ANSWER]"
+_TAGGED_ANSWER = re.compile(
+    r"[<\[](?:final_)?answer[>\]]\s?([^<>\[\]]{1,500})[<\[]/(?:final_)?answer[>\]]", re.IGNORECASE
+)
 _STEPS = (
     *_SPACES,
     _Step(("\\",), re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
-    _Step(
-        ("<",),
-        re.compile(
-            r"<(?:final_)?answer>\s?([^<>]{1,500})</(?:final_)?answer>", re.IGNORECASE
-        ),
-        ("\nFinal answer: ", 1, "\n"),
-    ),
+    _Step(("</", "[/"), _TAGGED_ANSWER, ("\nFinal answer: ", 1, "\n")),
     _Step(("\\",), re.compile(r"\\boxed\s?\{([^{}]{0,500})\}"), ("Final answer: ", 1, " ")),
     _Step(("\\",), re.compile(r"\\therefore\b"), ("∴",)),
     _Step(("_",), re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from agent.reading.choice.claims import Claim, TooManyClaimsError
 from agent.reading.choice.comments import read_listings, read_sentences
+from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.lines import read_lines
 from agent.reading.choice.lists import find_listings
@@ -13,6 +14,7 @@ from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.references import Options
 from agent.reading.choice.rules import WHOLE_ANSWER
+from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
 from agent.reading.reading import Reading
 
@@ -20,7 +22,11 @@ from agent.reading.reading import Reading
 _MAX_LENGTH = 100_000  # characters
 _LONE_LETTER = re.compile(r"\s{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}\s{0,9}")
 
-_NEXT_QUESTION = re.compile(r"\n(?:Question|Q)(?:\s?\d{1,4})?\s?[:.]\s")
+# "B B B B"
+_REPEATED_LETTER = re.compile(r"\W{0,3}([A-Z])(?:\W{1,5}\1){1,300}\W{0,3}")
+_NEXT_QUESTION = re.compile(
+    r"\n(?:(?:Question|Q)(?:\s?\d{1,4})?\s?[:.]\s|(?:Question|Exercise|Problem)\s\d{1,4}\b)"
+)
 
 
 @lru_cache(16)  # the four match metrics read the same answer
@@ -31,7 +37,7 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
         answer: the response's text, without reasoning.
         options: the options' texts; option i has the letter "ABC..."[i].
     """
-    lone_letter = _LONE_LETTER.fullmatch(answer)
+    lone_letter = _LONE_LETTER.fullmatch(answer) or _REPEATED_LETTER.fullmatch(answer)
     if lone_letter:
         index = ord(lone_letter[1].upper()) - ord("A")
         return index if index < len(options) else None
@@ -47,6 +53,8 @@ def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
     if option is None:
         return None
     letter = chr(ord("A") + option)
+    if _REPEATED_LETTER.fullmatch(answer):
+        return Reading(letter, 0, len(answer), WHOLE_ANSWER.name)
     text, positions = normalise_with_positions(answer)
     claim = _read(text, options)
     if claim is None or claim.option != option:
@@ -91,7 +99,8 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         *read_listings(answer, listings),
         *read_sentences(answer),
     ]
-    return apply_languages(answer, claims)
+    claims = apply_languages(answer, claims)
+    return claims or read_short_replies(answer) or read_content(answer)
 
 
 @lru_cache(64)

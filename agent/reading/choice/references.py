@@ -9,8 +9,10 @@ A lone letter ("the answer is C") is not marked here, because whether it refers 
 
 import re
 from bisect import bisect_right
+from functools import cached_property
 from typing import NamedTuple
 
+from agent.reading.choice.option_words import OptionWords
 from agent.reading.words import drop_punctuation, plain_words
 
 MAX_OPTIONS = 60
@@ -61,13 +63,15 @@ _BEFORE_COMMON_WORD = re.compile(
 _AFTER_COMMON_WORD = re.compile(
     rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
 )
-_AFTER_REFERENCE = re.compile(r"[)\]\"'\s]{0,3}(?:$|[.;!\n)])|,?\s(?:or|and|because|since|as)\b")
+_AFTER_REFERENCE = re.compile(
+    r"[)\]\"'\s]{0,3}(?:$|[.;!\n)])|,?\s(?:or|and|because|since|as)\b|\sis\s(?:right|correct)\b"
+)
 
 _CALLED = r"(?:(?i:(?:answer[ ])?(?:option|choice|letter))[ ])"
 _LETTER_BEFORE = re.compile(
     rf"(?:^|(?<=[\s\"'(\[<|]))(?P<called>{_CALLED})?(?P<open>[(\[<\"']?)(?P<letter>[A-Za-z])"
     r"(?P<close>[)\]>\"']?)(?P<mark>[ ]?(?:[.:,)=/|;]|->|→|-(?=[ ])){0,2})"
-    r"[ ]?(?P<inner>[\"'(\[]{0,2})(?:(?:the|an?)[ ])?\Z"
+    r"[ ]?(?P<inner>[\"'(\[]{0,2})(?:(?i:the|an?)[ ])?\Z"
 )
 _LETTER_AFTER = re.compile(
     r"[\"')\]]?,?\s?[(\[](?:(?i:option|choice|answer|letter)\s)?(?P<bracketed>[A-Z])[)\]]"
@@ -84,6 +88,11 @@ _MARKED_LETTER = re.compile(
 _NEEDED_FOR_LETTER = ("(", "[", "option", "choice", "letter", "alternative")
 _STATES = re.compile(r"\b(?:is|be|was|choose|answer|option|select|say|with)\s$", re.IGNORECASE)
 _FIRST_LETTERS = re.compile(r"[^\w]*([a-z]{1,6})")
+_BEGINS_WITH_NUMBER = re.compile(
+    r"\W*(?:\d|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|I{1,3}|IV|V|first|second|third|fourth)\b)",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(r"(?:both|all|none|neither|any)\b|[a-e]{2,4}$|[a-e] and [a-e]\b")
 _ARTICLE = re.compile(r"^\s*(?:the|an?)\s(?=\w\w)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]\s(?=[A-Z])")
 _LINE = re.compile(r"[^\n]+")
@@ -109,6 +118,7 @@ class Options:
     """A question's options, prepared for finding their texts in answers."""
 
     def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = texts
         self.count = len(texts)
         self.plain_texts = [plain_words(text) for text in texts]
         self._one_sentence = {
@@ -128,6 +138,26 @@ class Options:
                 self._beginnings[key] = first_letters[1] if first_letters else ""
         self._keys.pop("", None)
 
+    @cached_property
+    def has_common_word(self) -> bool:
+        """Whether an option is a word such as "yes" or "none", which says too little to be found among others."""
+        return any(map(self.is_common_word, range(self.count)))
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether an option's text begins with a number, so that "number 2" may mean its text."""
+        return any(_BEGINS_WITH_NUMBER.match(text) for text in self.texts)
+
+    @cached_property
+    def has_summary(self) -> bool:
+        """Whether an option stands for others, as "both" and "all of the above" do."""
+        return any(_SUMMARY.match(text) for text in self.plain_texts)
+
+    @cached_property
+    def words(self) -> OptionWords:
+        """The options' words, which only few answers need."""
+        return OptionWords(self.texts[:MAX_OPTIONS])
+
     def get_letter_option(self, letter: str) -> int:
         """Return the option that a letter names, or UNKNOWN."""
         index = ord(letter.upper()) - ord("A")
@@ -141,6 +171,17 @@ class Options:
         """Return whether an option's text is a word such as "yes", which begins many sentences."""
         plain_text = self.plain_texts[option]
         return len(plain_text) <= 3 or plain_text in _COMMON_WORDS
+
+    def find_name(self, initial: str, species: str) -> int | None:
+        """Return the option with the full name of "B. dermatitidis"."""
+        name = re.compile(rf"\b{initial}[a-z]+ {species}\b", re.IGNORECASE)
+        found = [index for index, text in enumerate(self.texts) if name.search(text)]
+        return found[0] if len(found) == 1 else None
+
+    def is_common_word(self, option: int) -> bool:
+        """Return whether an option is "yes", "no" or another word that marks nothing in most sentences."""
+        plain_text = self.plain_texts[option]
+        return plain_text in {"yes", "no", "maybe", "true", "false"}
 
     def is_first_word(self, option: int, word: str) -> bool:
         """Return whether the option's text begins with the word and is longer."""
@@ -158,6 +199,9 @@ class Options:
             overlaps_next = following < len(spans) and starts[following] < match.end()
             if not overlaps_previous and not overlaps_next:
                 sign = self._sign_letter(match[1] or match[2] or match[3])
+                # "[S]" is a concentration.
+                if sign == _SIGN_OF_UNKNOWN and match[0][0] == "[":
+                    continue
                 marked_letters.append(_Span(match.start(), match.end(), sign))
         return _write_signs(text, sorted(spans + marked_letters))
 

@@ -21,7 +21,9 @@ class Rule:
 
 
 WHOLE_ANSWER = Rule(
-    "whole answer", "The whole answer is a letter, an option's text, or both.", "**B**"
+    "whole answer",
+    "The whole answer is a letter, an option's text, both, or a reply such as \"It doesn't.\" for no.",
+    "**B**",
 )
 FINAL_ANSWER = Rule(
     "final answer",
@@ -52,6 +54,16 @@ NAMED_IN_SENTENCE = Rule(
     "A sentence proposes an option by its text, and no other option is proposed.",
     "The patient should receive a vitamin B12 injection.",
 )
+OPTION_WORDS = Rule(
+    "words of one option",
+    "A short answer or the conclusion has words that only one option has.",
+    "An injection of B12.",
+)
+NAMED_BY_POSITION = Rule(
+    "named by position",
+    "The answer calls the option by its position in the list.",
+    "The second option.",
+)
 JSON_FIELD = Rule(json_answers.JSON_FIELD, *json_answers.RULES[json_answers.JSON_FIELD])
 
 RULES = (
@@ -64,4 +76,6 @@ RULES = (
     CALLED_CORRECT,
     COMMENTED_OPTIONS,
     NAMED_IN_SENTENCE,
+    OPTION_WORDS,
+    NAMED_BY_POSITION,
 )

@@ -30,7 +30,7 @@ _UNTRUE_STATEMENT = re.compile(
     r"|\b(?:incorrect|false|untrue|wrong)\sstatement|\b(?:exception|odd\s(?:one|man)\sout|outlier)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_ONE = re.compile(
+ASKS_FOR_ONE = re.compile(
     r"\b(?:best|most|first|choice|preferred|ideal|initial|next|drug|treatment|diagnosis|cause|step|test|investigation"
     r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
     r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
@@ -86,10 +86,18 @@ def read_after(
     for match in iter_matches(cue, answer.lower):
         reference = answer.read_reference(match.end())
         if reference is None:
-            apposition = _APPOSITION.match(answer.text, match.end())
-            reference = answer.read_reference(apposition.end()) if apposition else None
+            reference = _read_apposition(answer, match.end())
         if reference is not None:
             yield from _make_claims(answer, match.start(), reference, strength, rule)
+
+
+def _read_apposition(answer: MarkedAnswer, position: int) -> Reference | None:
+    """Return the reference behind other words for it: "the answer is a blood thinner, heparin"."""
+    apposition = _APPOSITION.match(answer.text, position)
+    reference = answer.read_reference(apposition.end()) if apposition else None
+    if reference is None or (reference.by_text and answer.options.is_common(reference.option)):
+        return None  # "this suggests that the rate has gone up, maybe because ..."
+    return reference
 
 
 def _make_claims(
@@ -120,7 +128,7 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
             continue
         sentence_start = answer.find_sentence_start(match.start())
         subject = answer.lower[sentence_start : match.start()]
-        if cues.NOT_AN_OPTION.search(subject):
+        if not reference.has_text and cues.NOT_AN_OPTION.search(subject):
             continue
         untrue = _UNTRUE_STATEMENT.search(subject)
         if untrue:
@@ -131,7 +139,7 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
                         joined.option, sentence_start, reference.end, Strength.ANSWER, STATED_ANSWER
                     )
             continue
-        if (reference.by_text and not _ASKS_FOR_ONE.search(subject)) or is_denied(
+        if (reference.by_text and not ASKS_FOR_ONE.search(subject)) or is_denied(
             answer.text, match.start()
         ):
             continue
@@ -148,7 +156,7 @@ def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
     for match in iter_matches(_BRACKETED, answer.lower):
         sentence_start = answer.find_sentence_start(match.start())
         sentence = answer.lower[sentence_start : match.end()]
-        if not _ASKS_FOR_ONE.search(sentence) or is_denied(answer.text, match.end()):
+        if not ASKS_FOR_ONE.search(sentence) or is_denied(answer.text, match.end()):
             continue
         reference = answer.read_reference(match.end())
         if reference is not None:

@@ -271,7 +271,7 @@ def test_an_option_that_is_rejected_earns_nothing(answer: str):
         ("Hepatitis B is the most likely diagnosis.", HEPATITIS, 2),
         ("Hepatitis B is the most likely diagnosis.", DRUGS, None),
         ("The answer is Hepatitis B.", HEPATITIS, 2),
-        ("The most likely diagnosis is hepatitis B infection.", HEPATITIS, None),
+        ("The most likely diagnosis is hepatitis B infection.", HEPATITIS, 2),
         ("The patient has hepatitis A.", HEPATITIS, 0),
         ("Influenza A is the best answer.", DRUGS, None),
         ("Group B is correct.", DRUGS, None),

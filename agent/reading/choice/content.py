@@ -1,0 +1,256 @@
+"""Read an answer that makes no other claim by its words: "A thiazide.", "MAT", "4", "So the film shows a narrow space".
+
+Only a passage that can state the answer is read: a short answer, the conclusion at the end, what follows "the answer
+is", or a heading. The words of a passage may be part of one option only (see `option_words`).
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from agent.reading.choice import cues
+from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, TEXT_SIGNS, decode
+from agent.reading.choice.rules import OPTION_WORDS
+from agent.reading.choice.stated import ASKS_FOR_ONE
+from agent.reading.statements import find_last_retraction, is_denied, is_question
+
+_MAX_SENTENCES = 60  # a longer answer is read at its beginning and end only
+_MAX_SENTENCE = 1_000  # characters
+_MAX_SHORT = 2  # sentences of a short answer
+_MAX_HEADING = 6  # words
+_MAX_NAME = 3  # words of a sentence that can be no more than a name
+_MAX_WORDS = 35  # of a sentence of a short answer
+_SENTENCE = re.compile(
+    r"[^\n]+?(?:(?<![\s(][A-Z])[.!?][)\]\"']{0,2}(?=\s+[\"'(]?(?:[A-Z0-9]|$))|(?=\n|\Z))"
+)
+# Sentences that belong to no answer.
+_POLITE = re.compile(
+    r"""
+    i\shope | hope\sthis | let\sme\sknow | please | good\sluck | thanks?\b | feel\sfree | (?:great|good)\squestion
+    | sure\b | disclaimer | would\syou\slike | do\syou\swant | note\sthat | remember | always | consult | if\syou
+    | (?:my\s)?confidence | confident | as\san\sai | i(?:'m|\sam)\s(?:not\s)?an?\s
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+# What announces a conclusion; what follows is read.
+_CONCLUDES = re.compile(
+    r"(?<![\w'] )(?:(?:so|thus|hence|therefore|consequently|accordingly|overall|anatomically|clinically)\b"
+    r"|in\s(?:other\swords|conclusion|summary|short)\b|to\sconclude\b"
+    r"|(?:this|that|it)\s(?:points\sto|corresponds\sto|suggests|indicates|means|is)\b"
+    r"|(?:i'd|i\swould)\s(?:\w{1,12}\s)?(?:answer|say|choose|pick|go\swith)\b"
+    r"|(?:the\s)?(?:answer|diagnosis|conclusion|response)\s(?:here\s)?(?:is|would\sbe|must\sbe|:))",
+    re.IGNORECASE,
+)
+# "The tooth that most often needs it is ...": what follows is read strictly.
+_COPULA = re.compile(r"\b(?:is|are|was|were|would\sbe|must\sbe)\s(?:the|an?)?")
+# Reasons, from which on a passage may speak of other options.
+_REASON = re.compile(
+    r"[,;]?\s(?:because|since|due\sto|as\s(?:the|it|this|these|he|she|a|an)|given|which|who|where|so\sas|in\sorder)\b"
+    r"|[,;]\s(?:and\s|but\s)?not\b|\s(?:rather\sthan|instead\sof|as\sopposed\sto|unlike)\b",
+    re.IGNORECASE,
+)
+# Contrasts, after which the answer may stand as well as before them.
+_CONTRAST = re.compile(
+    r"[,;]?\s(?:whereas|while|but|although|though|however|yet|over|versus|vs|than)\b", re.IGNORECASE
+)
+_BEGINS_CONTRAST = re.compile(
+    r"(?:but\s|so\s)?(?:although|though|while|whereas|unlike|despite|in\scontrast|compared|even)\b",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:could\sbe|may\sbe|might\sbe|possibly|maybe|perhaps|either|unless|depends?|unsure|uncertain|not\ssure|if"
+    r"|initially|at\sfirst|some\speople|students?)\b",
+    re.IGNORECASE,
+)
+_TEXT_SIGN = re.compile(f"[{TEXT_SIGNS}]")
+_LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
+# "(D)." at the end of a passage.
+_LAST_SIGN = re.compile(rf"(?P<sign>[{LETTER_SIGNS}]){PADDING}*[\W_]{{0,5}}\Z")
+# A lone letter that may stand for an option; "A" is an article unless a mark follows.
+_LONE_LETTER = re.compile(
+    r"(?<![\w'-])(?:[B-H](?![\w'])|A(?=[).:,;-]|$)|A(?=\s(?:and|or|is)\b))|\b(?:options?|choices?)\s[A-Ha-h]\b"
+)
+_STATED_LETTER = re.compile(r"[(\[\"']{0,2}([A-Za-z])[).:,;\]]")
+_ABBREVIATED_NAME = re.compile(r"([A-Z])\.\s([a-z]{4,30})\b")
+_REFUSES = re.compile(
+    r"i (?:do not|don't|cannot|can't|am unable|am not|could not)\b", re.IGNORECASE
+)
+_SIGN = re.compile(f"[{SIGNS}]")
+_NEGATION = re.compile(r"\b(?:not|no)\b|n't\b", re.IGNORECASE)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+
+
+class _Passage(NamedTuple):
+    """A part of an answer that may state the option. `is_strict`: it must have words of the option only."""
+
+    start: int
+    end: int
+    is_strict: bool
+
+
+def read_content(answer: MarkedAnswer) -> list[Claim]:
+    """Return the claims of the passages of an answer that means an option by its words."""
+    if answer.options.has_common_word or find_last_retraction(answer.text) is not None:
+        return []
+    claims: list[Claim] = []
+    for passage in _find_passages(answer):
+        option = _read_passage(answer, passage)
+        if option is not None:
+            claims.append(
+                Claim(option, passage.start, passage.end, Strength.MENTIONED, OPTION_WORDS)
+            )
+    return claims
+
+
+def _find_passages(answer: MarkedAnswer) -> Iterator[_Passage]:
+    sentences = _find_sentences(answer)
+    if not sentences:
+        return
+    if len(sentences) <= _MAX_SHORT:
+        yield from _find_short_passages(answer, sentences)
+    elif not answer.options.has_summary:
+        first_start, first_end = sentences[0]
+        if _count_words(answer, first_start, first_end) <= _MAX_HEADING:
+            yield _Passage(first_start, first_end, is_strict=True)
+        last_start, last_end = sentences[-1]
+        for start, end in (sentences[0], sentences[-1]):
+            copula = _COPULA.search(answer.lower, start, end)
+            if (
+                copula
+                and ASKS_FOR_ONE.search(answer.lower, start, copula.start())
+                and not is_denied(answer.text, copula.start())
+            ):
+                yield _Passage(copula.end(), end, is_strict=True)
+        conclusions = list(_CONCLUDES.finditer(answer.lower, last_start, last_end))
+        if conclusions:
+            yield _Passage(conclusions[-1].end(), last_end, is_strict=False)
+    for cue in (cues.FINAL, cues.STATED, cues.CHOSEN):
+        for start, end in sentences[-3:]:
+            match = cue.search(answer.lower, start, end)
+            if match and not is_denied(answer.text, match.start()):
+                yield _Passage(match.end(), end, is_strict=False)
+
+
+def _find_short_passages(
+    answer: MarkedAnswer, sentences: list[tuple[int, int]]
+) -> Iterator[_Passage]:
+    """Yield the sentences of a short answer that have words of an option; a long second one makes it unclear."""
+    mentioning = [
+        (start, end)
+        for start, end in sentences
+        if answer.options.words.mentions(answer.plain[start:end])
+        or _SIGN.search(answer.text, start, end)
+    ]
+    if not mentioning:
+        mentioning = sentences[:1]
+    for start, end in mentioning:
+        if _count_words(answer, start, end) <= _MAX_WORDS:
+            yield _Passage(start, end, is_strict=False)
+        if _count_words(answer, start, end) <= _MAX_NAME:
+            break
+
+
+def _count_words(answer: MarkedAnswer, start: int, end: int) -> int:
+    return len(answer.plain[start:end].split())
+
+
+def _find_sentences(answer: MarkedAnswer) -> list[tuple[int, int]]:
+    """Return the positions of the sentences, without those that only say "I hope this helps"."""
+    sentences: list[tuple[int, int]] = []
+    for line in (
+        answer.lines[: _MAX_SENTENCES // 2]
+        + answer.lines[_MAX_SENTENCES // 2 :][-_MAX_SENTENCES // 2 :]
+    ):
+        for match in _SENTENCE.finditer(answer.plain, line.start, line.end):
+            words = match[0].strip()
+            if words and len(words) <= _MAX_SENTENCE and not _POLITE.match(words):
+                sentences.append((match.end() - len(match[0].lstrip()), match.end()))
+    return sentences
+
+
+def _read_passage(answer: MarkedAnswer, passage: _Passage) -> int | None:
+    start, end = passage.start, passage.end
+    reason = _REASON.search(answer.text, start + 1, end)
+    if reason:
+        end = reason.start()
+    contrast = _CONTRAST.search(answer.text, start + 1, end)
+    if contrast:
+        if _refers_to_option(answer, contrast.end(), end):
+            return None
+        end = contrast.start()
+    if not _states_plainly(answer, start, end):
+        return None
+    marked = answer.text[start:end]
+    last_sign = _LAST_SIGN.search(marked)
+    if last_sign:
+        marked = marked[: last_sign.start()]
+        end = start + last_sign.start()
+    if _LETTER_SIGN.search(marked):
+        return None
+    named = {decode(sign) for sign in _TEXT_SIGN.findall(marked)}
+    if named and _NEGATION.search(marked):
+        return None
+    if last_sign:
+        named.add(decode(last_sign["sign"]))
+    letters = _find_lone_letters(answer, start, end)
+    letters |= {decode(sign) for sign in _LETTER_SIGN.findall(answer.text)}
+    letters |= _find_stated_letters(answer)
+    option = answer.options.words.find_option(
+        answer.plain[start:end], frozenset(named), is_strict=passage.is_strict
+    )
+    if option is None or not letters <= {option}:
+        return None
+    is_denied_letter = last_sign and _NEGATION.search(marked)
+    is_negative = answer.options.words.options[option].is_negative
+    return None if is_denied_letter and not is_negative else option
+
+
+def _find_stated_letters(answer: MarkedAnswer) -> set[int]:
+    """Return the options whose letter follows "the answer is", in a way that is no claim: "answer is c. vmax falls"."""
+    letters: set[int] = set()
+    for cue in islice(cues.STATED.finditer(answer.lower), _MAX_SENTENCES):
+        letter = _STATED_LETTER.match(answer.text, cue.end())
+        if letter:
+            letters.add(answer.options.get_letter_option(letter[1]))
+    return letters
+
+
+def _find_lone_letters(answer: MarkedAnswer, start: int, end: int) -> set[int]:
+    """Return the options that lone letters of a passage may name. The letter of "E. coli" names none."""
+    letters: set[int] = set()
+    for match in _LONE_LETTER.finditer(answer.text, start, end):
+        letter = match[0].strip("([\"').:,] ")[-1]
+        name = _ABBREVIATED_NAME.match(answer.plain, match.start())
+        if name:
+            option = answer.options.find_name(name[1], name[2])
+            letters |= {option} if option is not None else set()
+        else:
+            letters.add(answer.options.get_letter_option(letter))
+    return letters
+
+
+def _states_plainly(answer: MarkedAnswer, start: int, end: int) -> bool:
+    """Return whether a passage is a plain statement: not denied, doubted, asked or a list's announcement."""
+    text, marked = answer.plain[start:end], answer.text[start:end]
+    if (
+        not text.strip()
+        or text.rstrip().endswith(":")
+        or _BEGINS_CONTRAST.match(text)
+        or _REFUSES.match(text)
+    ):
+        return False
+    if is_question(answer.text, start) or is_denied(answer.text, start):
+        return False
+    if _UNSURE.search(marked) or _OR.search(marked):
+        return False
+    # `OptionWords` compares "not" with the option's own.
+    return not cues.WRONG.search(_NEGATION.sub("", answer.lower[start:end]))
+
+
+def _refers_to_option(answer: MarkedAnswer, start: int, end: int) -> bool:
+    return _SIGN.search(answer.text, start, end) is not None or answer.options.words.mentions(
+        answer.plain[start:end]
+    )

@@ -1,0 +1,110 @@
+"""Compare the numbers of answers and options: "Four" is 4, "zero percent" is 0%, "class II" is class 2."""
+
+import re
+
+_ONES = (
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
+    *("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
+)  # fmt: skip
+_VALUES = {
+    **{word: value for value, word in enumerate(_ONES)},
+    **{"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90},
+    "hundred": 100,
+}  # fmt: skip
+# "One" of "the one", "this one" and "one of them" is no number.
+_IN_WORDS = re.compile(
+    r"\b(?<!the )(?<!this )(?<!that )(?<!each )(?<!first )(?<!which )"
+    rf"({'|'.join(_VALUES)})\b(?! of (?:the|these|them)\b)",
+    re.IGNORECASE,
+)
+_ORDINALS = {
+    **{"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th"},
+    **{"seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th"},
+}  # fmt: skip
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
+_PERCENT = re.compile(r"(?<=\d)\s?(?:percent|per cent|%)", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ROMAN = {
+    **{"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6},
+    **{"VII": 7, "VIII": 8, "IX": 9, "X": 10, "XI": 11, "XII": 12},
+}
+_NUMBERED = re.compile(
+    r"\b(class|type|stage|grade|phase|factor|category|group|degree|nerve)s? (I{1,3}|IV|VI{0,3}|IX|XI{0,2})\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\w])")
+_BRACKET = re.compile(r"\([^()]{0,200}\)")
+_FOLLOWING_WORD = re.compile(r"\s?-?([^\W\d_]+)")
+
+
+class NumberWords:
+    """The numbers of a question's options."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        written = [_write_digits(text) for text in texts]
+        self._has_ordinals = any(re.search(r"\d(?:st|nd|rd|th)\b", text) for text in texts)
+        self._has_numbers = any(_NUMBER.search(text) for text in written)
+        values = [number for text in written for number in _NUMBER.findall(text)]
+        # "50%" is 0.50 if the options are probabilities.
+        self._are_probabilities = bool(values) and all(
+            not value.endswith("%") and float(value) <= 1 for value in values
+        )
+        self._units = {
+            number: {match[1].lower() for text in written for match in _find_units(text, number)}
+            for number in values
+        }
+
+    def write_digits(self, text: str) -> str:
+        """Return the text with its numbers in digits, all written in the same way, if the options have numbers."""
+        if self._has_ordinals:
+            text = _ORDINAL.sub(lambda match: _ORDINALS[match[0].lower()], text)
+        if not self._has_numbers:
+            return text
+        text = _write_digits(text)
+        return _NUMBER.sub(lambda match: self._unify(match[0]), text)
+
+    def find(self, text: str) -> frozenset[str]:
+        """Return the numbers of a text."""
+        return frozenset(_NUMBER.findall(self.write_digits(text)))
+
+    def agree(self, text: str, of_option: frozenset[str]) -> bool:
+        """Return whether the numbers of a text can be those of an option: one number, with the option's unit."""
+        if not self._has_numbers:
+            return True
+        outside = self.write_digits(_BRACKET.sub(" ", text))
+        numbers = list(_NUMBER.finditer(outside))
+        if not of_option or not numbers:
+            return not of_option and not numbers
+        if len({number[0] for number in numbers}) > len(of_option):
+            return False
+        return {number[0] for number in numbers} <= of_option and all(
+            self._has_same_unit(outside, number) for number in numbers
+        )
+
+    def _has_same_unit(self, text: str, number: re.Match[str]) -> bool:
+        units = self._units.get(number[0], set())
+        following = _FOLLOWING_WORD.match(text, number.end())
+        return not units or following is None or following[1].lower() in units
+
+    def _unify(self, number: str) -> str:
+        if number.endswith("%") and self._are_probabilities:
+            return f"{float(number[:-1]) / 100:g}"
+        is_percent = number.endswith("%")
+        return f"{float(number.rstrip('%')):g}" + ("%" if is_percent else "")
+
+
+def _write_digits(text: str) -> str:
+    text = _IN_WORDS.sub(lambda match: str(_VALUES[match[1].lower()]), text)
+    text = _NUMBERED.sub(lambda match: f"{match[1]} {_ROMAN[match[2].upper()]}", text)
+    text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
+    return _PERCENT.sub("%", text)
+
+
+def _find_units(text: str, number: str) -> list[re.Match[str]]:
+    found: list[re.Match[str]] = []
+    for match in re.finditer(rf"(?<![\w.]){re.escape(number)}(?!\w)", text):
+        following = _FOLLOWING_WORD.match(text, match.end())
+        if following:
+            found.append(following)
+    return found
