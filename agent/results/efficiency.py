@@ -81,26 +81,29 @@ def _measure_runs(store: Store, runs: Sequence[Run], prices: Prices | None) -> E
     if not usage.answers:
         return None
     is_counted = usage.uncounted == 0
+    cost = compute_usage_cost(usage, prices)
+    if cost is not None and not _asked_every_answer(store, stored):
+        cost = replace(cost, gpu_hours=None)
     return Efficiency(
         answers=usage.answers,
         prompt_tokens=usage.prompt_tokens if is_counted else None,
         completion_tokens=usage.completion_tokens if is_counted else None,
         # Redacted exports of this program, when imported, have no times.
         answer_seconds=usage.answer_seconds or None,
-        cost=_drop_unknown(compute_usage_cost(usage, prices), usage.asked_seconds),
+        cost=None if cost is None or (cost.tokens is None and cost.gpu_hours is None) else cost,
     )
 
 
-def _drop_unknown(cost: Cost | None, asked_seconds: float) -> Cost | None:
-    """Return the cost without the parts that are not known; None if no part is.
+def _asked_every_answer(store: Store, runs: Sequence[Run]) -> bool:
+    """Return whether the runs spent the time on all their answers themselves.
 
-    A run whose answers were all stored before has spent no GPU time itself, although its answers did.
+    The GPU time of answers that an earlier run asked for is not that of these runs.
     """
-    if cost is not None and not asked_seconds:
-        cost = replace(cost, gpu_hours=None)
-    if cost is None or (cost.tokens is None and cost.gpu_hours is None):
-        return None
-    return cost
+    for run in runs:
+        has_asked = store.answers.sum_usage(run.run_id).asked_seconds > 0
+        if not has_asked or store.answers.has_answers_from_before(run.run_id):
+            return False
+    return True
 
 
 def sum_by_model(

@@ -164,6 +164,15 @@ class Answers:
         ).fetchone()
         return Usage(*row)
 
+    def has_answers_from_before(self, run_id: str) -> bool:
+        """Return whether the run reuses answers that were stored before it started, which it spent no time on."""
+        (found,) = self._connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM run_instances i JOIN answers a ON a.request_key = i.request_key "
+            "JOIN runs r ON r.run_id = i.run_id WHERE i.run_id = ? AND a.created_at < r.started_at)",
+            (run_id,),
+        ).fetchone()
+        return bool(found)
+
     # Instances.
 
     def read_unit_and_instance_keys(self, run_id: str) -> list[tuple[bytes, bytes]]:

@@ -1,5 +1,7 @@
 """What the rows of a leaderboard took: per answer, in total, and nothing where it is not known."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,38 @@ def test_gpu_hours_of_a_run_that_asked_nothing_itself_are_not_known(filled: Fill
         (row,) = measure_rows(store, summaries, {summaries[0].run.deployment: prices})
     assert row is not None
     assert row.cost is None
+
+
+def test_gpu_hours_of_a_run_that_reuses_some_answers_of_an_earlier_run_are_not_known(
+    filled: FilledSite,
+):
+    prices = Prices("EUR", 100.0, 1000.0, gpu_hour_rate=2.0, gpus=1)
+    run_id = filled.add([took(0, (100, 10), 1.0), took(1, (100, 10), 1.0)])
+    with filled.site.store() as store:
+        store.answers.settle(run_id, [], [], asked_seconds=3600.0)
+        summaries = summarise_benchmarks(store, "november")
+        deployment = summaries[0].run.deployment
+        (asked,) = measure_rows(store, summaries, {deployment: prices})
+        assert asked is not None
+        assert asked.cost == Cost("EUR", tokens=pytest.approx(0.04), gpu_hours=2.0)
+    make_older(filled, answers=1)
+    with filled.site.store() as store:
+        (reusing,) = measure_rows(store, summaries, {deployment: prices})
+    assert reusing is not None
+    assert reusing.cost == Cost("EUR", tokens=pytest.approx(0.04), gpu_hours=None)
+
+
+def make_older(filled: FilledSite, answers: int) -> None:
+    """Set the time of so many answers to before their run started."""
+    with (
+        closing(sqlite3.connect(filled.site.directory / "store" / "site.sqlite3")) as connection,
+        connection,
+    ):
+        connection.execute(
+            "UPDATE answers SET created_at = created_at - 60 WHERE request_key IN "
+            "(SELECT request_key FROM answers LIMIT ?)",
+            (answers,),
+        )
 
 
 def test_helms_runs_have_their_tokens_and_times(filled: FilledSite):
