@@ -86,7 +86,12 @@ def _print_outcomes(
             prices = prices_by_name.get(run.deployment)
             costs.append(compute_usage_cost(usage, prices))
             lines = describe_seats(outcome.summary)
-            lines += describe_usage(usage, prices, all_asked_now=not outcome.kept)
+            lines += describe_usage(
+                usage,
+                prices,
+                all_asked_now=not outcome.kept,
+                answer_mode=run.details.answer_mode,
+            )
             lines += judging.add_run(store, run, outcome.judged)
             click.echo(_describe_outcome(outcome))
             for line in lines:

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from agent.catalog.deployments import Prices
+from agent.inference.closed_questions import TEXT_MODES
 from agent.io.wording import format_count
 from agent.store import Usage
+from agent.vocabulary import AnswerMode
 
 _MILLION = 1_000_000
 _HOUR_S = 3600.0
@@ -51,20 +53,30 @@ def _price_tokens(prices: Prices, prompt_tokens: float, completion_tokens: float
     return (prompt_price * prompt_tokens + completion_price * completion_tokens) / _MILLION
 
 
-def describe_usage(usage: Usage, prices: Prices | None, *, all_asked_now: bool) -> list[str]:
+def describe_usage(
+    usage: Usage,
+    prices: Prices | None,
+    *,
+    all_asked_now: bool,
+    answer_mode: AnswerMode = "generate",
+) -> list[str]:
     """Return lines with the tokens, time and cost of the answers of one run.
 
     Args:
         usage: usage of all the run's answers, including those obtained by an earlier run.
         prices: prices of its deployment.
         all_asked_now: whether all answers were obtained now, so that tokens and time refer to the same answers.
+        answer_mode: the run's way of asking.
     """
     if not usage.answers:
         return []
-    retries = usage.attempts - usage.answers
+    requests = f"{usage.attempts:,} requests"
+    if answer_mode not in TEXT_MODES:
+        # One request for each answer, unless it was repeated.
+        requests += f" ({usage.attempts - usage.answers:,} retries)"
     parts = [
         f"{usage.answers:,} answers",
-        f"{usage.attempts:,} requests ({retries:,} retries)",
+        requests,
         f"{usage.prompt_tokens:,} tokens in",
         f"{usage.completion_tokens:,} tokens out",
         f"{format_duration(usage.asked_seconds)} spent asking",

@@ -68,16 +68,15 @@ def _find_first_number(benchmark: Benchmark, dataset: Dataset) -> int | None:
     if benchmark.dataset_file is not None:
         _check_own_table(benchmark)
         return 0
-    if benchmark.id in OWN_IDS:
-        return None
-    if benchmark.id not in FIRST_NUMBERS:
+    if benchmark.id not in FIRST_NUMBERS and benchmark.id not in OWN_IDS:
         raise _refuse(benchmark, REFUSED.get(benchmark.id, _NOT_EXAMINED))
     if benchmark.has_known_files and dataset.known != "official":
         raise _refuse(
             benchmark,
-            "HELM's numbers are known only for the complete official data, and this data is not known to be that",
+            "HELM's ids are known only for the complete official data, and this data is not known to be that",
         )
-    return FIRST_NUMBERS[benchmark.id]
+    # Another version of the data may have the same ids for other questions, so `OWN_IDS` need the official data too.
+    return FIRST_NUMBERS.get(benchmark.id)
 
 
 def _check_own_table(benchmark: Benchmark) -> None:

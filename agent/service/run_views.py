@@ -114,7 +114,9 @@ def build_run_page(
         subgroup_lines.append(SubgroupLine(subgroup.attribute, subgroup.value or "", head))
     cost_lines: Iterable[str] = ()
     if not run.imported:
-        cost_lines = describe_usage(usage, prices, all_asked_now=False)
+        cost_lines = describe_usage(
+            usage, prices, all_asked_now=False, answer_mode=run.details.answer_mode
+        )
     return RunPage(
         line=build_run_line(summary),
         metrics=tuple(build_metric_head(summary, metric) for metric in summary.metrics),

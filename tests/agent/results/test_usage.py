@@ -40,6 +40,11 @@ def test_all_that_is_known_is_said():
     )  # 2 * 0.5 + 0.5 * 2; 0.5 h * 4 * 3
 
 
+def test_requests_that_rate_the_texts_of_options_are_no_retries():
+    (line,) = describe_usage(USAGE, None, all_asked_now=False, answer_mode="logprob_text")
+    assert line.startswith("1,000 answers, 1,012 requests, 2,000,000 tokens in")
+
+
 def test_without_prices_no_cost_is_named():
     assert not any("cost" in line for line in describe_usage(USAGE, None, all_asked_now=True))
 

@@ -71,6 +71,14 @@ def test_ids_that_helm_takes_from_the_data_are_those_of_the_data(benchmark: str)
     assert all(identity == helm_id for identity, helm_id in helm_ids.items())
 
 
+@pytest.mark.parametrize("benchmark", sorted(OWN_IDS))
+def test_another_version_of_data_with_ids_is_refused_because_an_id_may_mean_another_question(
+    benchmark: str,
+):
+    with pytest.raises(ConfigError, match="complete official data"):
+        map_helm_ids(BENCHMARKS[benchmark], replace(locate(benchmark), known="unknown"))
+
+
 @pytest.mark.parametrize("benchmark", sorted(REFUSED.keys() - {"clear"}))
 def test_a_benchmark_whose_order_is_not_known_is_refused_with_the_reason(benchmark: str):
     with pytest.raises(ConfigError, match=f"of {benchmark} cannot be mapped: HELM ") as caught:
