@@ -83,7 +83,7 @@ _FALSE = frozenset(
 _FIELD = re.compile(
     r"(?:^"
     r"|[{,;\[(])[ \t]{0,8}(?:[-*•+>][ \t]{1,3})?[*_`]{0,3}(?P<quote>[\"'`]?)"
-    r"(?P<key>[A-Za-z][A-Za-z_ .-]{0,30}?)[\"'`]?[*_`]{0,3}[ \t]{0,3}[:=]"
+    r"(?P<key>[A-Za-z][A-Za-z_ .-]{0,30}?)[\"'`]?[*_`]{0,3}[ \t]{0,3}(?:[:=]|(?<=(?i:id|ce|ne) )-(?= ))"
     r"\s{0,3}[*_`]{0,3}(?P<value>\"(?:[^\"\\\n]|\\.){0,1500}\"|'(?:[^'\\\n]|\\.){0,1500}'(?=[ \t]{0,3}[,;}\n]"
     r"|\Z)|[^\n,;}\]]{0,300})",
     re.MULTILINE,
@@ -179,7 +179,7 @@ class _Fields:
 
 def find_in_fields(answer: str, sentences: Sentences) -> Claim | None:
     """Return the verdict in the fields of a JSON object, elements, or lines of keys and values."""
-    if not (":" in answer or "=" in answer or "</" in answer):
+    if not (":" in answer or "=" in answer or "</" in answer or " - " in answer):
         return None
     fields = _Fields(sentences)
     for match in _FIELD.finditer(answer):

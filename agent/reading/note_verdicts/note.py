@@ -10,6 +10,7 @@ Sentences = Mapping[int, str]
 _NOTE_LINE = re.compile(r"^(\d{1,4}) (.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w+(?:[.']\w+)?")
 _MIN_SIMILARITY = 0.6
+_MIN_PHRASE = 5  # characters
 _MIN_LEAD = 0.15  # by which the most similar sentence must exceed the second
 
 
@@ -31,6 +32,19 @@ def look_up_sentence(text: str, sentences: Sentences) -> int | None:
         return None
     number = -ranked[0][1]
     return number if _is_same_order(text, sentences[number]) else None
+
+
+def find_phrase(phrase: str, sentences: Sentences) -> int | None:
+    """Return the number of the only sentence that contains a phrase of two words or one long word; else None."""
+    words = " ".join(_WORD.findall(phrase.lower()))
+    if len(words) < _MIN_PHRASE:
+        return None
+    found = [
+        number
+        for number, sentence in sentences.items()
+        if f" {words} " in f" {' '.join(_WORD.findall(sentence.lower()))} "
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def _is_same_order(a: str, b: str) -> bool:

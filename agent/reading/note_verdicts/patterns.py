@@ -51,7 +51,7 @@ COUNT = re.compile(
 )
 SEVERAL = re.compile(
     rf"\s{{0,2}}(?:,|&|-|/|\band\b|\bor\b"
-    rf"|\bto\b)\s{{0,2}}(?:{SENTENCE_WORD}\s)?\d{{1,4}}{NOT_AFTER}(?!\s?(?:mg|mm|cm|g|%|m[lL])\b)",
+    rf"|\bto\b)\s{{0,2}}(?:(?:possibly|perhaps|maybe|also|in)\s){{0,2}}(?:{SENTENCE_WORD}\s)?\d{{1,4}}{NOT_AFTER}(?!\s?(?:mg|mm|cm|g|%|m[lL])\b)",
     re.IGNORECASE,
 )
 LABEL = (
@@ -61,7 +61,7 @@ LABEL = (
     r"|diagnosis\sof\sthe\snote"
     r"|respuesta|risposta|antwort|r[eé]ponse|resposta|svar|odpowied[zź]|cevap)"
     r"(?:\s{1,2}(?:here|to\sthis|for\sthis\s\w{1,10}))?(?:\s{1,2}(?:is|would\sbe|will\sbe|remains|ist|es|est"
-    r"|è))?(?:\s{1,2}that)?\s{0,2}[:=>→➜➡,-]{0,2}\s{0,3}"
+    r"|è))?(?:\s{1,2}that)?\s{0,2}[:=>→➜➡,-]{0,2}\s{0,12}"
 )
 CORRECT_IN_CAPITALS = (
     r"CORR?ECT(?![\w-])(?!\s{1,2}(?:the|this|it|to|or|if|unless|sentence|line|answer|SENTENCE|ANSWER|VERSION"
@@ -75,7 +75,7 @@ CORRECT_WORD = (
 )
 EXCEPTION = re.compile(
     r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly"
-    r"|not|until|almost|nearly|so\sfar)\b",
+    r"|not|until|up\sto|almost|nearly|so\sfar)\b",
     re.IGNORECASE,
 )
 HARMLESS = re.compile(
@@ -127,9 +127,19 @@ STATUS = re.compile(
 DOUBT = re.compile(
     r"\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
     r"|suspicious|suspicio\w{1,3}|candidates?|tempt\w{0,5}|consider(?:ed|ing)?"
-    r"|quibble|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
+    r"|quibble|(?:hard|difficult|reluctant|hesitant)\sto|hesitate|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
     re.IGNORECASE,
 )
+# "Sentences 0-5: CORRECT"
+SENTENCE_BEFORE = re.compile(
+    rf"\b(?:{SENTENCE_WORD}|ids?)\s{{0,2}}#?\d{{1,4}}(?:\s?(?:-|to|and|,|&|through)\s?\d{{1,4}}){{0,9}}"
+    r"\s{0,3}(?:is|are|was|looks?|seems?|as|:|-|=)?\s{0,3}(?:\w{1,12}\s){0,2}'?$",
+    re.IGNORECASE,
+)
+ALMOST = re.compile(r"\b(?:almost|nearly|hardly|mostly|virtually)\s{0,2}$", re.IGNORECASE)
+IF = re.compile(r"\W{0,4}(?:if|unless|suppose|were|had)\b", re.IGNORECASE)
+IF_WITHIN = re.compile(r"\b(?:if|whether|unless|in\scase|when)\b[^,;:]{0,60}$", re.IGNORECASE)
+CALLED_CORRECT = re.compile(r"\W{0,4}correct(?:\s(?:sentence|line))?\s{0,2}[:=]", re.IGNORECASE)
 EITHER = re.compile(r"\b(?:either|otherwise)\b", re.IGNORECASE)
 CONDITION = re.compile(
     r"\W{0,4}(?:if|unless|when|where|suppose|were|had)\b"
@@ -374,6 +384,15 @@ CALLS_WRONG_SOMEWHERE = (
     _build_statement("in sentences", r"\b(?:errors|mistakes)\s(?:are\s)?in\ssentences\s\d{1,4}"),
     _build_statement("not correct", r"\bnot\sCORRECT\b"),
     _build_statement(
+        "not every|not all",
+        rf"\bnot\s(?:every|all)\s(?:of\s(?:the|these|its)\s)?(?:the\s)?{SENTENCE_WORD}\s(?:\w{{1,12}}\s){{0,4}}?(?:is|are)\s{FINE_WORD}",
+    ),
+    _build_statement(
+        "one sentence|one line|a sentence|one of",
+        rf"\b(?:one|a|exactly\sone|one\sof\s(?:the|these|its))\s(?:sentences?|lines?)\s(?:in\s{NOTE}\s)?(?:is|contains|has|seems|looks)\s"
+        rf"(?:(?!not\b|no\b)\w{{1,12}}\s){{0,3}}{WRONG_WORD}",
+    ),
+    _build_statement(
         " and |&| or ",
         rf"(?:\b{SENTENCE_WORD}|\beither"
         rf"|\bboth)\s(?:{SENTENCE_WORD}\s)?\d{{1,4}}(?:,\s?\d{{1,4}}){{0,20}},?\s(?:and|&"
@@ -446,8 +465,8 @@ ANNOUNCEMENT = re.compile(
     re.IGNORECASE,
 )
 LABELLED = re.compile(
-    rf"\b(?:final\s)?(?:answer|verdict|conclusion)(?:\sis|\swould\sbe|:|\s?=>?"
-    rf"|\s-)\s{{0,3}}(?:{SENTENCE_WORD}\s{{1,2}})?{NUMBER}",
+    rf"\b(?:final\s)?(?:answer|verdict|conclusion)(?:\sis:?|\swould\sbe|:|\s?=>?"
+    rf"|\s-)\s{{0,12}}(?:{SENTENCE_WORD}\s{{1,2}})?{NUMBER}",
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile(r"[,;:]\s|\b(?:but|so|therefore|thus|hence|and)\b", re.IGNORECASE)
@@ -463,7 +482,50 @@ CALLS_WRONG = re.compile(
     re.IGNORECASE,
 )
 PROMPT = re.compile(r"^[^\S\n]{0,4}Clinical\snote:[^\S\n]{0,4}\n", re.MULTILINE)
+# A base model goes on with another note or question of its own.
+NEXT_TASK = re.compile(
+    r"^\s{0,6}(?:(?:next\s|new\s|clinical\s)?note(?:\s\d{1,3})?\s?:?\s{0,4}\n(?=\s{0,4}0\s)|(?:follow-?up\s)?(?:exercise|question|example|task)\s\d{1,3}\s?[:.])",
+    re.MULTILINE | re.IGNORECASE,
+)
 PROMPT_END = re.compile(r"^[^\S\n]{0,4}Answer:", re.MULTILINE)
+
+
+# "0 The patient is well. - CORRECT"
+STATUS_BEHIND = re.compile(
+    r"(?:[\s.]{0,2}(?:[(\[:=>→-]|->){1,2}\s{0,2}|\s{2,3})'?(?:(?P<fine>CORRECT|OK|FINE|TRUE|RIGHT|[✓✔✅☑])|(?P<wrong>INCORRECT|WRONG|ERROR|FALSE|[✗❌✘]))"
+    r"[\s.)\]✓✔✅❌✗]{0,4}$"
+)
+AFTER_QUOTED_ERROR = re.compile(
+    rf"[\"'\s,]{{0,3}}(?:(?:is|was|contains|has|seems|looks|appears)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,3}}?{WRONG_WORD}"
+    rf"|(?:is|was|does)\s?{NOT_RIGHT}|(?:should|must|needs\sto|has\sto|ought\sto)\s(?:instead\s)?(?:be|read|say|state)\b|-+>|→)",
+    re.IGNORECASE,
+)
+BEFORE_QUOTED_ERROR = re.compile(
+    r"\b(?:replace|change|correct|instead\sof|rather\sthan|not)\s{1,2}[\"']?$", re.IGNORECASE
+)
+SHORT_QUOTE = re.compile(r"\"([^\"\n]{4,120})\"|(?<!\w)'([^'\n]{4,120})'(?!\w)")
+NUMBER_IN_TEXT = re.compile(r"(?:[.!?:]|\n)\s{1,3}(\d{1,4})\s{1,2}(?=[A-Z\d])")
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        (
+            *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"),
+            *("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
+            *("twenty", "twenty-one", "twenty-two", "twenty-three", "twenty-four", "twenty-five", "twenty-six"),
+            *("twenty-seven", "twenty-eight", "twenty-nine", "thirty"),
+        )
+    )
+}  # fmt: skip
+NUMBER_IN_WORDS = re.compile(
+    rf"\b(?P<before>{SENTENCE_WORD}\s(?:id\s|number\s|no\.\s)?)"
+    rf"(?P<word>{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+PLACE_IN_WORDS = re.compile(
+    r"\b(?P<place>first|opening|very\sfirst|last|final|closing|very\slast|penultimate|second-to-last)\s(?P<sentence>sentence|line|statement)\b"
+    r"(?!\s(?:of|in|about|mention))",
+    re.IGNORECASE,
+)
 
 
 QUOTED = re.compile(
@@ -481,11 +543,18 @@ WHOLE = re.compile(
     r"\s{0,9}(?P<verdict>[<\[(\"'*`]{0,3}CORRECT[>\])\"'*`]{0,3}"
     r"|(?P<number>\d{1,4})[.:]? [A-Z][a-z]* [\w ,.()%/+'-]{1,600})\.?\s{0,9}"
 )
-# Words by which an answer may say more than its form.
-IS_MORE = re.compile(
-    r"CORRECT[^>\])\"'*`]|correct|wrong|error|mistake|sentence|line\b|note|guess|wait|hold on|scratch"
-    r"|disregard|ignore"
-    r"|thought|look|mind|reconsider|think|sure|actually|misread|should|instead"
-    r"|remain|because|since|not |Normal|Consistent|Accurate|Valid|Right|Good|Fine|No ",
-    re.DOTALL,
-)
+_WORDS_OF_MORE = (
+    *("correct", "wrong", "error", "mistake", "sentence", "line", "note", "guess", "wait", "hold on", "scratch"),
+    *("disregard", "ignore", "thought", "look", "mind", "reconsider", "think", "sure", "actually", "misread"),
+    *("should", "instead", "remain", "because", "since", "not ", "Normal", "Consistent", "Accurate", "Valid"),
+    *("Right", "Good", "Fine", "No "),
+)  # fmt: skip
+_GOES_ON = re.compile(r"CORRECT[^>\])\"'*`]")
+
+
+def says_more(answer: str) -> bool:
+    """Return whether an answer in the form that was asked for has words by which it may say more."""
+    for word in _WORDS_OF_MORE:
+        if word in answer:
+            return True
+    return "CORRECT" in answer and _GOES_ON.search(answer) is not None

@@ -19,6 +19,8 @@ from agent.reading.note_verdicts.text import find_in_text
 from agent.reading.plain_answer import simplify, simplify_with_positions
 from agent.reading.reading import Reading
 
+_MAX_NUMBER_WORD = 20  # characters
+
 
 def find_verdict(answer: str, sentences: Sentences | None = None) -> int | None:
     """Return the number of the sentence that an answer calls wrong, NO_ERROR, SOME_ERROR, or None if it is unread."""
@@ -50,7 +52,11 @@ def _name(verdict: int) -> str:
 def _find_whole(answer: str, sentences: Sentences) -> Claim | None:
     """Return the verdict of an answer that has exactly the form that was asked for, as most have."""
     match = patterns.WHOLE.fullmatch(answer)
-    if match is None or patterns.IS_MORE.search(answer):
+    if match is None and len(answer) <= _MAX_NUMBER_WORD:
+        word = answer.strip(" .\n*").lower()
+        if patterns.NUMBER_WORDS.get(word, NO_ERROR) in sentences:
+            return Claim(patterns.NUMBER_WORDS[word], 0, len(answer), "whole answer", True)
+    if match is None or patterns.says_more(answer):
         return None
     verdict = int(match["number"]) if match["number"] else NO_ERROR
     if verdict >= 0 and sentences and verdict not in sentences:

@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from itertools import islice
 
 from agent.reading.note_verdicts import patterns
 from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, Claim
 from agent.reading.note_verdicts.note import (
     Sentences,
+    find_phrase,
     look_up_sentence,
     measure_similarity,
     split_words,
@@ -14,6 +16,7 @@ from agent.reading.note_verdicts.note import (
 
 _MIN_SIMILARITY = 0.6
 _MIN_RESEMBLANCE = 0.3  # of a line that begins with a sentence's number
+_ONLY_NUMBER = re.compile(r"\W*\d{1,4}\W*")
 _MAX_LOOKED_UP = 40  # passages compared with the note's sentences
 _MAX_LINES = 400  # lines examined at each end of an answer
 
@@ -21,9 +24,16 @@ _MAX_LINES = 400  # lines examined at each end of an answer
 def find_in_text(plain: str, sentences: Sentences) -> Claim | None:
     """Return the verdict of a plain text; None if it states none, or takes it back."""
     flat = patterns.BOXED.sub(lambda match: " " * len(match[0]), plain.translate(patterns.FLAT))
+    next_task = patterns.NEXT_TASK.search(flat)
+    if next_task and flat[: next_task.start()].strip():
+        claim = find_in_text(plain[: next_task.start()], sentences)
+        if claim is not None:
+            return claim
     start, end = _find_answer_to_prompt(flat)
     # Spaces take the place of a repeated prompt, so that positions stay the same.
     plain, flat = " " * start + plain[start:end], " " * start + flat[start:end]
+    if sentences:
+        flat = _write_numbers(flat, max(sentences))
     claims = ClaimsOfText(plain, flat, sentences)
     claims.add_lines()
     claims.add_statements()
@@ -44,6 +54,26 @@ def _find_answer_to_prompt(flat: str) -> tuple[int, int]:
     return answer.start(), following.start() if following else len(flat)
 
 
+def _write_numbers(flat: str, last: int) -> str:
+    """Write "sentence ten" and "the last sentence" with digits; the text keeps its length."""
+    flat = patterns.NUMBER_IN_WORDS.sub(
+        lambda match: f"{match['before']}{patterns.NUMBER_WORDS[match['word'].lower()]}".ljust(
+            len(match[0])
+        ),
+        flat,
+    )
+    return patterns.PLACE_IN_WORDS.sub(lambda match: _write_place(match, last), flat)
+
+
+def _write_place(match: re.Match[str], last: int) -> str:
+    place = match["place"].lower()
+    if place in ("penultimate", "second-to-last"):
+        number = last - 1
+    else:
+        number = 0 if place in ("first", "very first", "opening") else last
+    return f"{match['sentence']} {number}".ljust(len(match[0]))
+
+
 class ClaimsOfText:
     """Collects the claims of a plain text about a note, and decides between them."""
 
@@ -54,6 +84,7 @@ class ClaimsOfText:
         self._claims: list[Claim] = []
         self._names_unknown_number = False
         self._numbers_called_fine: set[int] = set()
+        self._judged_lines: list[tuple[int, int]] = []
 
     # Lines in the form of an answer.
 
@@ -68,6 +99,8 @@ class ClaimsOfText:
             submission = patterns.SUBMISSION.match(self._plain, start, end)
             if submission:
                 self._add_submission(submission)
+                continue
+            if self._add_judged_line(start, end):
                 continue
             if self._add_correct_line(start, end):
                 continue
@@ -101,6 +134,19 @@ class ClaimsOfText:
             verdict = number if number >= 0 else CONTRADICTION
         self._add(verdict, match.start(), match.end(), "submission line", is_final=True)
 
+    def _add_judged_line(self, start: int, end: int) -> bool:
+        """Add a line that repeats a sentence and says whether it is right: "1 The dose is 5 mg. - INCORRECT"."""
+        status = patterns.STATUS_BEHIND.search(self._flat, max(start, end - 40), end)
+        number = status and patterns.ID_LINE.match(self._flat, start, status.start())
+        if not status or not number or self._measure(number, status.start()) < _MIN_SIMILARITY:
+            return False
+        if status["wrong"]:
+            self._add(self._get_number(number), start, end, "stated verdict", is_final=False)
+        else:
+            self._numbers_called_fine.add(self._get_number(number))
+        self._judged_lines.append((start, end))
+        return True
+
     def _add_correct_line(self, start: int, end: int) -> bool:
         match = patterns.CORRECT_LINE.match(self._flat, start, end)
         if match is None:
@@ -133,6 +179,8 @@ class ClaimsOfText:
             return False
         rest = self._flat[match.end() : end].lstrip(" '")
         if not rest.strip(" ."):
+            if patterns.CALLED_CORRECT.match(match[0]):
+                return False
             # An item of a list of numbers: "- 7".
             if not match["word"] and match[0].lstrip().startswith(("- ", "+ ")):
                 return False
@@ -143,6 +191,8 @@ class ClaimsOfText:
             if match["mark"].strip() == ",":
                 return patterns.REASON.match(rest) is not None
             return bool(match["mark"]) or rest[0].isupper()
+        if self._rewrites_sentence(match, end):
+            return True
         is_marked = bool(match["mark"]) or bool(match["label"])
         is_reasoned = (
             self._get_number(match) in self._sentences and patterns.REASON.match(rest) is not None
@@ -153,6 +203,18 @@ class ClaimsOfText:
             or not rest[0].islower()
             or self._measure(match, end) >= _MIN_SIMILARITY
         )
+
+    def _rewrites_sentence(self, match: re.Match[str], end: int) -> bool:
+        """Return whether an answer of one line rewrites the sentence loosely: "6 pt diagnosed w/ trichomoniasis"."""
+        if self._plain.strip().count("\n") or match.start() > 4:
+            return False
+        words = split_words(self._plain[match.end() : end])
+        shared = {
+            number: len(words & split_words(sentence))
+            for number, sentence in self._sentences.items()
+        }
+        count = shared.pop(self._get_number(match), 0)
+        return count >= 2 and 3 * count >= len(words) and count > max(shared.values(), default=0)
 
     def _add_numbered(
         self, numbered: list[tuple[re.Match[str], re.Match[str]]], lines: list[re.Match[str]]
@@ -265,6 +327,7 @@ class ClaimsOfText:
             if int(match[1]) in self._sentences:
                 self._add_reference(match)
         self._add_listed_errors()
+        self._add_repeated_sentences()
         for match in patterns.LABELLED.finditer(flat):
             if not self._is_doubted(match.start(), match.end()) and not patterns.COUNT.match(
                 flat, match.end()
@@ -275,10 +338,16 @@ class ClaimsOfText:
         start = self._find_sentence_start(match.start())
         end = self._find_sentence_end(match.end())
         before, after = self._flat[start : match.start()], self._flat[match.end() : end]
+        if _ONLY_NUMBER.fullmatch(before) or any(a <= start < b for a, b in self._judged_lines):
+            return
         is_at_edge = not before.strip(" -=>:'.+✅✔✓☑") or not after.strip(" '.)✅✔✓☑")
         if not is_at_edge and not patterns.BEFORE_TOKEN.search(before):
             return
         clause = patterns.CLAUSE_END.split(before.rstrip(" :,"))[-1]
+        if patterns.SENTENCE_BEFORE.search(before[-80:]):
+            return
+        if patterns.IF.match(before) and patterns.CONDITION.match(before):
+            return
         if (
             patterns.DOUBT.search(clause) or patterns.CONDITION.match(before)
         ) and not patterns.CHOSEN.search(before):
@@ -300,6 +369,8 @@ class ClaimsOfText:
             or patterns.PARTIAL.search(match[0])
             or patterns.PARTIAL.search(after[:40])
         ):
+            return False
+        if patterns.ALMOST.search(before) or patterns.IF_WITHIN.search(before[-80:]):
             return False
         is_doubted = (
             patterns.DOUBT.search(before)
@@ -344,6 +415,8 @@ class ClaimsOfText:
             for name, group in zip(range(1, 99), match.groups(), strict=False)
             if group and group.isdigit()
         )
+        if match[0].startswith("CORRECT"):
+            return
         between = match.groupdict().get("between") or ""
         if (
             "flag" in between
@@ -387,6 +460,21 @@ class ClaimsOfText:
                     )
                 position = end
 
+    def _add_repeated_sentences(self) -> None:
+        """Add a sentence that the text repeats or corrects after its number: "An error. 10 The dose is 5 mg."."""
+        for match in patterns.NUMBER_IN_TEXT.finditer(self._flat):
+            sentence = self._sentences.get(int(match[1]))
+            line_end = self._flat.find("\n", match.end())
+            end = line_end if line_end >= 0 else len(self._flat)
+            if sentence is None or end - match.end() > 3 * len(sentence) + 40:
+                continue
+            words = split_words(self._plain[match.end() : end])
+            has_error = patterns.CALLS_WRONG.search(
+                self._flat, max(0, match.start() - 120), match.start()
+            )
+            if has_error and measure_similarity(words, split_words(sentence)) >= _MIN_SIMILARITY:
+                self._add(int(match[1]), match.start(1), end, "stated verdict", is_final=False)
+
     def _find_sentence_start(self, position: int) -> int:
         start = max(0, position - 400)
         ends = [
@@ -409,6 +497,7 @@ class ClaimsOfText:
     def decide(self) -> Claim | None:
         """Return the claim that the whole text makes, or None if its claims are absent or contradict each other."""
         claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
+        claims = self._drop_retracted(claims)
         finals = [claim for claim in claims if claim.is_final]
         chosen = _choose(finals) if finals else _choose(claims)
         if finals and chosen is not None:
@@ -422,6 +511,15 @@ class ClaimsOfText:
         if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
         return chosen
+
+    def _drop_retracted(self, claims: list[Claim]) -> list[Claim]:
+        """Drop the claims before the last retraction if a sentence is named after it: "CORRECT... wait. 10 Dose"."""
+        retractions = list(patterns.RETRACTION.finditer(self._flat))
+        if not retractions:
+            return claims
+        later = [claim for claim in claims if claim.start >= retractions[-1].start()]
+        names_sentence = any(claim.is_final and claim.verdict >= 0 for claim in later)
+        return later if names_sentence else claims
 
     def _compare_with_reasoning(self, final: Claim, reasoning: list[Claim]) -> Claim | None:
         errors = [claim for claim in reasoning if claim.verdict != NO_ERROR]
@@ -440,7 +538,11 @@ class ClaimsOfText:
             return claim
         found: dict[int, tuple[int, int]] = {}
         corrected = list(patterns.CORRECTED.finditer(self._plain))
-        passages = [(match.start(1), match.end(1)) for match in corrected]
+        passages = [
+            (match.start(1), match.end(1)) for match in corrected if not self._is_in_note(match[1])
+        ]
+        if corrected and not passages:
+            return claim
         if not passages:
             quoted = list(patterns.QUOTED.finditer(self._plain))
             passages = [match.span(1) if match[1] else match.span(2) for match in quoted]
@@ -449,20 +551,45 @@ class ClaimsOfText:
                     span
                     for span in passages
                     if patterns.CALLS_WRONG.search(self._plain[max(0, span[0] - 80) : span[0]])
+                    or patterns.AFTER_QUOTED_ERROR.match(self._plain, span[1])
                 ]
         if not passages and "\n" not in self._plain.strip():
-            is_repeated = any(
-                split_words(self._plain) == split_words(text) for text in self._sentences.values()
-            )
-            passages = [] if is_repeated else [(0, len(self._plain))]
+            caption = patterns.CALLED_CORRECT.match(self._plain)
+            start = caption.end() if caption else 0
+            is_repeated = self._is_in_note(self._plain[start:])
+            passages = [] if is_repeated else [(start, len(self._plain))]
         for start, end in passages[:_MAX_LOOKED_UP]:
             number = look_up_sentence(self._plain[start:end], self._sentences)
             if number is not None:
                 found.setdefault(number, (start, end))
+            elif len(corrected) > 1:
+                return claim  # one of several corrections could not be attributed
+        if not found:
+            found = self._find_quoted_words()
         if len(found) != 1:
             return claim
         ((number, (start, end)),) = found.items()
         return Claim(number, start, end, "quoted sentence", True)
+
+    def _is_in_note(self, passage: str) -> bool:
+        """Return whether a passage has the words of a sentence, so that it corrects nothing."""
+        words = split_words(passage)
+        return any(split_words(sentence) == words for sentence in self._sentences.values())
+
+    def _find_quoted_words(self) -> dict[int, tuple[int, int]]:
+        """Return the sentences with the quoted words that the text calls wrong: '"5 mg" should be "50 mg"'."""
+        found: dict[int, tuple[int, int]] = {}
+        for match in islice(patterns.SHORT_QUOTE.finditer(self._plain), _MAX_LOOKED_UP):
+            start, end = match.span(1) if match[1] else match.span(2)
+            calls_wrong = patterns.AFTER_QUOTED_ERROR.match(
+                self._plain, end
+            ) or patterns.BEFORE_QUOTED_ERROR.search(self._plain, max(0, start - 24), start)
+            if not calls_wrong or self._is_doubted(start, end):
+                continue
+            number = find_phrase(self._plain[start:end], self._sentences)
+            if number is not None:
+                found.setdefault(number, (start, end))
+        return found
 
 
 def _choose(claims: list[Claim]) -> Claim | None:
