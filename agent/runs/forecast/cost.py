@@ -35,12 +35,16 @@ class PromptSize:
         most_tokens: upper bound on the tokens under any tokenizer, which is the number of bytes.
         fixed: number of characters that cannot be cut; equal to `characters` if the prompt cannot be shortened.
         answer: characters in the longest correct reference (1 for an option); None if there is no correct reference.
+        rated_texts: number of options whose texts are rated, each by a request of its own with the whole prompt.
+        rated_characters: number of characters in these texts.
     """
 
     characters: int
     most_tokens: int
     fixed: int
     answer: int | None
+    rated_texts: int = 0
+    rated_characters: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class Forecast:
     """The expected size of a run before it starts.
 
     Attributes:
-        requests: number of prompts that would be sent.
+        requests: number of requests that would be sent.
         prompt_tokens: tokens in all prompts as they would be sent.
         counted: number of prompts whose tokens a server counted. If zero, a token is assumed to have four characters.
         answer_most: tokens in all answers if each is as long as allowed.
@@ -92,8 +96,8 @@ class Forecast:
     bounded: bool
 
 
-def measure_prompt(instance: Instance) -> PromptSize:
-    """Return the length of an instance's prompt and answer."""
+def measure_prompt(instance: Instance, *, rates_texts: bool = False) -> PromptSize:
+    """Return the length of an instance's prompt and answer, and of its options if their texts are rated."""
     characters = sum(len(message.content) for message in instance.messages)
     shortenable = instance.shortenable
     fixed = characters
@@ -105,11 +109,14 @@ def measure_prompt(instance: Instance) -> PromptSize:
             len(reference.text) for reference in instance.references if reference.correct
         ]
         answer = max(right_lengths, default=None)
+    texts = [reference.text for reference in instance.references] if rates_texts else []
     return PromptSize(
         characters=characters,
         most_tokens=byte_length(instance.messages),
         fixed=fixed,
         answer=answer,
+        rated_texts=len(texts),
+        rated_characters=sum(map(len, texts)),
     )
 
 
@@ -139,6 +146,7 @@ def forecast(
     if counted_characters:
         per_token = counted_characters / sum(counts.values())
     requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
+    answer_most = 0
     answers: list[float] = []
     for position, size in enumerate(sizes):
         if byte_limit is not None and size.most_tokens > byte_limit:
@@ -152,16 +160,21 @@ def forecast(
                 continue
             shortened += 1
             prompt_tokens = budget
-        requests += 1
-        tokens += prompt_tokens
-        if size.answer is not None:
+        # One more request counts the prompt's tokens before the texts of its options are rated.
+        requests_of_prompt = 1 + size.rated_texts
+        requests += requests_of_prompt
+        tokens += requests_of_prompt * prompt_tokens + size.rated_characters / per_token
+        answer_most += requests_of_prompt if size.rated_texts else max_tokens
+        if size.rated_texts:
+            answers.append(1)  # the server writes one token, which nobody reads
+        elif size.answer is not None:
             # Add one for the end-of-text token.
             answers.append(min(size.answer / per_token + 1, max_tokens))
     return Forecast(
         requests=requests,
         prompt_tokens=round(tokens),
         counted=len(counts),
-        answer_most=requests * max_tokens,
+        answer_most=answer_most,
         answer_expected=_estimate_answer_tokens(answers, requests, thinks),
         shortened=shortened,
         not_fitting=not_fitting,

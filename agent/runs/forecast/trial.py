@@ -10,6 +10,7 @@ from statistics import fmean
 from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all, count_all
+from agent.inference.closed_questions import TEXT_MODES
 from agent.inference.endpoint import Endpoint, ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.probe import probe
@@ -81,7 +82,9 @@ async def forecast_plan(
     budget = prompt_budget(
         window_of(plan.deployment, capabilities), plan.max_tokens, plan.prompt_limit
     )
-    prompts = _PromptSample(budget, step=-(-len(ask) // SAMPLED))
+    prompts = _PromptSample(
+        budget, step=-(-len(ask) // SAMPLED), rates_texts=plan.answer_mode in TEXT_MODES
+    )
     positions = frozenset(ask)
     for position, instance in enumerate(plan.instances):
         if position in positions:
@@ -109,19 +112,21 @@ class _PromptSample:
     Attributes:
         budget: maximum tokens per prompt; None if unknown.
         step: distance between two prompts of the sample.
+        rates_texts: whether the texts of the options are rated.
         sizes: sizes of all prompts.
         sample: instances by position in `sizes`: every `step`-th one, and the first SAMPLED that may exceed the budget.
     """
 
     budget: int | None
     step: int
+    rates_texts: bool
     sizes: list[PromptSize] = field(default_factory=list)
     sample: dict[int, Instance] = field(default_factory=dict)
     _doubtful: int = 0
 
     def add(self, instance: Instance) -> None:
         position = len(self.sizes)
-        size = measure_prompt(instance)
+        size = measure_prompt(instance, rates_texts=self.rates_texts)
         self.sizes.append(size)
         may_not_fit = self.budget is not None and size.most_tokens > self.budget
         if may_not_fit and self._doubtful < SAMPLED:

@@ -69,6 +69,15 @@ def test_answers_are_taken_for_as_long_as_references_but_not_of_a_model_that_thi
     assert measure_prompt(choice).answer == 1
 
 
+def test_options_whose_texts_are_rated_are_one_request_each_and_one_more():
+    references = (Reference("eight   ", True), Reference("eight   ", False))
+    question = Instance("1", "1", (Message("user", "?" * 400),), references, multiple_choice=True)
+    size = measure_prompt(question, rates_texts=True)
+    found = forecast([size] * 10, {}, **{**PLAIN, "max_tokens": 64})
+    assert (found.requests, found.answer_most, found.answer_expected) == (30, 30, 30)
+    assert found.prompt_tokens == 10 * (3 * 100 + 2 * 2)
+
+
 def test_an_unknown_window_is_said():
     assert "is unknown" in describe_forecast(forecast([prompt(4)], {}, **PLAIN), None, None)[-1]
     assert (
