@@ -26,18 +26,27 @@ def check_output_folder(output: Path, suite: str) -> None:
     """Check that the suite can be written into an output folder of HELM, before anything is asked.
 
     Raises:
-        ConfigError: the folder cannot be written, or contains a run of this suite that HELM made.
+        ConfigError: the folder cannot be written, or contains a run of this suite that HELM made, or a file that would
+            be overwritten.
     """
     target = output / "runs" / suite
     if target.is_symlink():
         raise ConfigError(
             f"{target} is a link", "Choose another --output-path, or another --suite."
         )
-    for folder in _iter_run_folders(target):
+    folders = list(_iter_run_folders(target))
+    for folder in folders:
         if not (folder / RECORD).is_file():
             raise ConfigError(
                 f"{target} contains runs that this program did not write",
                 "Choose another --output-path or --suite; `intramural import helm` shows HELM's runs next to yours.",
+            )
+    for name in _SHARED_FILES:
+        # Without runs of an earlier command, the file is somebody else's.
+        if not folders and os.path.lexists(target / name):
+            raise ConfigError(
+                f"{target} contains a file {name} that this program did not write",
+                "Choose another --output-path or --suite, or move the file away.",
             )
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -57,6 +57,20 @@ def test_helms_own_runs_are_never_replaced(filled: FilledSite, tmp_path: Path):
     check_output_folder(output, "december")
 
 
+@pytest.mark.parametrize("name", ["model_metadata.yaml", "schema_intramural.yaml"])
+def test_a_file_of_the_users_own_is_never_overwritten(
+    filled: FilledSite, tmp_path: Path, name: str
+):
+    filled.add(graded(1, 2))
+    suite = tmp_path / "runs" / "november"
+    suite.mkdir(parents=True)
+    (suite / name).write_text("models: []")
+    with pytest.raises(ConfigError, match=f"a file {name} that this program did not write"):
+        write_output_folder(filled.site, tmp_path, "november", QUIET)
+    assert [path.name for path in suite.iterdir()] == [name]
+    assert (suite / name).read_text() == "models: []"
+
+
 def test_an_output_folder_that_cannot_be_written_is_refused_before_anything_is_asked(
     tmp_path: Path,
 ):
