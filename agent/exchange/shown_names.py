@@ -17,10 +17,11 @@ from agent.exchange.json_path import PLAIN_NAME, is_class_name
 from agent.exchange.releases import JoinedRelease
 from agent.jury.seats import name_seats
 from agent.reading.json_answers import names_answer
+from agent.results.comparability import PARSER_KEYS
 from agent.results.summarize import MetricSummary, RunSummary
 from agent.site.directory import Site
 from agent.store import KeptMetric, Run, RunDetails, RunOrigin, Store
-from agent.vocabulary import Judge
+from agent.vocabulary import AnswerParser, Judge
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _SETTING = re.compile(r"[A-Za-z0-9_.+-]{1,20}")  # values of settings in a run entry
@@ -111,7 +112,8 @@ class ShownNames:
             key: self._show_value(run, key, value) for key, value in run.details.arguments.items()
         }
         metrics = tuple(map(self._show_metric, run.details.metrics))
-        details = replace(run.details, arguments=arguments, metrics=metrics)
+        parser = self._show_parser(run.details)
+        details = replace(run.details, arguments=arguments, metrics=metrics, parser=parser)
         if details.origin is None:
             return details
         _refuse_free_metric_names(run)
@@ -127,6 +129,18 @@ class ShownNames:
             origin=self._show_origin(details.origin),
             metrics=metrics,
         )
+
+    def _show_parser(self, details: RunDetails) -> AnswerParser | None:
+        """Return the parser, with labels for the texts that a run entry may have set."""
+        parser = details.parser
+        if parser is None or PARSER_KEYS.isdisjoint(details.overrides):
+            return parser
+        field, pattern = parser.field, parser.pattern
+        if field and not names_answer(field):
+            field = self.label("answer_field", field)
+        if pattern:
+            pattern = self.label("answer_pattern", pattern)
+        return replace(parser, field=field, pattern=pattern)
 
     def _show_stop(self, stop: str) -> str:
         """Return a stop sequence, labelled if it contains letters or digits and may thus be free text."""
@@ -187,7 +201,7 @@ def _is_listed(run: Run, key: str, value: str) -> bool:
         return key not in details.free_arguments and is_chosen_or_none
     if key == "data":
         return _DIGEST.fullmatch(value) is not None
-    if key == "answer_field" and not names_answer(value):
+    if key == "answer_pattern" or (key == "answer_field" and not names_answer(value)):
         return False
     return key in EXPANDERS and _SETTING.fullmatch(value) is not None
 

@@ -69,6 +69,12 @@ _FENCE = re.compile(r"```[\w]{0,20}")
 _QUOTED_KEY = re.compile(rf"[\"']([^\"'\n]{{1,60}}+)[\"']{_SPACE}:{_SPACE}(?=[\"'\[\w])")
 _MEMBER = re.compile(rf"[\"'”]{_SPACE}:")
 _SMART_QUOTES = str.maketrans("“”„‟", '""""')
+# A text that begins with such a key is an object without its beginning, and its value is reasoning.
+_LOOSE_REASONING = re.compile(
+    rf"{_SPACE}\"(?:\w{{1,30}}[_\- ])?(?:think(?:ing)?|thoughts?|reason(?:s|ing)?|rationale|analysis|explanation)\""
+    rf"{_SPACE}:{_SPACE}\"",
+    re.IGNORECASE,
+)
 _NOTHING = frozenset({"", "null", "none", "n/a", "na", "nan", "undefined"})
 
 V = TypeVar("V", bound=Hashable)
@@ -230,13 +236,18 @@ class _Work:
 
 
 def _find_objects(answer: str, work: _Work) -> list[_Written]:
-    """Return the JSON objects in an answer, in order."""
+    """Return the JSON objects in an answer, in order.
+
+    Raises:
+        _EndlessError: there are too many to read, so that the rest might state another answer.
+    """
     objects: list[_Written] = []
     position = 0
-    for _ in range(_MAX_OBJECTS):
-        opening = _OBJECT.search(answer, position)
-        if opening is None:
-            break
+    tried = 0
+    while opening := _OBJECT.search(answer, position):
+        tried += 1
+        if tried > _MAX_OBJECTS:
+            raise _EndlessError
         position = opening.start() + 1
         start = opening.start()
         written = _read_strictly(answer, start, work) or _read_broken(answer, start, work)
@@ -496,7 +507,10 @@ def _replace_escape(match: re.Match[str]) -> str:
 
 
 def _find_loose_members(answer: str, work: _Work) -> tuple[AnswerPart, ...] | None:
-    """Return the values of quoted keys that name the answer in a text without the beginning of an object."""
+    """Return the values of quoted keys that name the answer in a text without the beginning of an object.
+
+    Without such a key, the result is None, or no part if the text begins with a key that holds reasoning.
+    """
     text = answer.translate(_SMART_QUOTES)
     scanner = _Scanner(text, work, is_strict=False)
     whole = _Written(0, len(text), _Object(()), text)
@@ -509,7 +523,9 @@ def _find_loose_members(answer: str, work: _Work) -> tuple[AnswerPart, ...] | No
         if None in values:
             return ()
         parts += [value for value in values if value is not None]
-    return tuple(parts) if parts else None
+    if parts:
+        return tuple(parts)
+    return () if _LOOSE_REASONING.match(text) else None
 
 
 def _blank_objects(answer: str, objects: list[_Written]) -> str:

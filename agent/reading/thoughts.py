@@ -335,7 +335,7 @@ def _split_harmony(text: str) -> SplitAnswer | None:
     calls: list[str] = []
     is_cut_off = False
     begin = 0
-    for header in _HARMONY.finditer(text):
+    for header in _drop_quoted(text, list(_HARMONY.finditer(text))):
         if begin == 0:
             # The chat template can begin the first message.
             thoughts.append(_HARMONY_END.sub("", text[: header.start()]).strip())
@@ -362,7 +362,7 @@ def _split_at_marks(text: str) -> SplitAnswer:
     if not _ANY_MARK.search(text):
         return SplitAnswer("", text)
     splitter = _Splitter(text)
-    for mark in _find_unquoted_marks(text):
+    for mark in _drop_quoted(text, list(_ANY_MARK.finditer(text))):
         splitter.add(mark)
     return splitter.finish()
 
@@ -475,12 +475,11 @@ def _split_at_last_element(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _find_unquoted_marks(text: str) -> Iterator[re.Match[str]]:
-    """Yield the marks of a text in order, without those inside a JSON object."""
-    lower = text.lower()
-    objects = _find_objects(text, max(lower.rfind(mark) for mark in _MARKS))
+def _drop_quoted(text: str, marks: list[re.Match[str]]) -> Iterator[re.Match[str]]:
+    """Yield the marks, which are in order, without those inside a JSON object."""
+    objects = _find_objects(text, marks[-1].start()) if marks else []
     starts = [start for start, _ in objects]
-    for mark in _ANY_MARK.finditer(text):
+    for mark in marks:
         before = bisect_right(starts, mark.start()) - 1
         if before < 0 or objects[before][1] <= mark.start():
             yield mark

@@ -141,11 +141,16 @@ def _describe_reading(read: ReadInstance) -> dict[str, object]:
     return {
         "instance_id": read.instance_id,
         "rule": reading.rule if reading else None,
-        "value": reading.value if reading and not is_whole else None,
+        "value": _replace_surrogates(reading.value) if reading and not is_whole else None,
         "start": reading.start if reading and has_place else None,
         "end": reading.end if reading and has_place else None,
         "unread": read.unread or None,
     }
+
+
+def _replace_surrogates(text: str) -> str:
+    """Replace lone surrogates, which a field of JSON can hold but files cannot."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _iter_scores(rules: Rules, read: ReadInstance) -> Iterator[tuple[str, float | None, str]]:

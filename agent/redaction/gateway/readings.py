@@ -1,20 +1,24 @@
 """Clear what was read from an answer, and find its place in the redacted answer.
 
-A value can be written otherwise than in the answer (a date as 2014-03-04), so that redaction would miss it. It is
-therefore shown only if the answer's own words for it are shown, if redaction changed it, or if it cannot be patient
-text, like an option's letter.
+A value can be written otherwise than in the answer (a date as 2014-03-04), and lacks the words around it ("aged 93"),
+so that redaction could miss it or a part of it. It is therefore shown only if it cannot be patient text, like an
+option's letter; if the answer's own words for it are shown; or if redaction changed it, and every word that is left
+of it stands in the shown answer as often as in the answer.
 """
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.reading.reading import Reading
 from agent.reading.unread import ValueKind
 from agent.redaction.redacted import Redacted
-from agent.redaction.replacements.tags import WITHHELD_TAG
+from agent.redaction.replacements.tags import TAG, WITHHELD_TAG
 
 _HARMLESS: frozenset[ValueKind] = frozenset({"option", "verdict"})
 _CONTEXTS = (0, 20, 60)  # characters around a span that tell it from others like it
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +77,43 @@ def clear_readings(
             continue
         value = next(texts)
         place = locate_in_redacted(answer, cleared_answer, reading.start, reading.end)
-        is_shown = shown.kind in _HARMLESS or place is not None or value != reading.value
-        if WITHHELD_TAG in cleared_answer:
-            is_shown = shown.kind in _HARMLESS
+        is_shown = shown.kind in _HARMLESS
+        if not is_shown and WITHHELD_TAG not in cleared_answer:
+            is_redacted = value != reading.value and _shows_words(value, answer, cleared_answer)
+            is_shown = place is not None or is_redacted
         start, end = place or (None, None)
         yield ClearedReading(shown.metrics, reading.rule, value if is_shown else None, start, end)
 
 
+def _shows_words(value: str, answer: str, redacted: str) -> bool:
+    """Return whether the redacted answer shows the words of a redacted value, and no fewer of them than the answer."""
+    answer_words, redacted_words = _count_words(answer), _count_words(TAG.sub(" ", redacted))
+    return all(
+        redacted_words[word] >= max(1, answer_words[word])
+        for word in _count_words(TAG.sub(" ", value))
+    )
+
+
+def _count_words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.casefold()))
+
+
 def locate_in_redacted(answer: str, redacted: str, start: int, end: int) -> tuple[int, int] | None:
     """Return where the span of an answer stands in the redacted answer, or None if it was changed or is ambiguous."""
+    place = _find_in_redacted(answer, redacted, start, end)
+    return None if place is None or _cuts_tag(redacted, *place) else place
+
+
+def _cuts_tag(redacted: str, start: int, end: int) -> bool:
+    """Return whether a span holds a part of a tag, whose letters and numbers are not words of the answer."""
+    for tag in TAG.finditer(redacted):
+        overlaps = tag.start() < end and start < tag.end()
+        if overlaps and not start <= tag.start() <= tag.end() <= end:
+            return True
+    return False
+
+
+def _find_in_redacted(answer: str, redacted: str, start: int, end: int) -> tuple[int, int] | None:
     if answer == redacted or answer[:end] == redacted[:end]:
         return start, end
     rest = len(answer) - start

@@ -140,6 +140,15 @@ def test_listed_values_and_defaults_keep_their_names(filled: FilledSite, tmp_pat
     } == {run.name}
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_a_pattern_or_field_from_a_run_entry_is_in_no_byte_of_a_redacted_export(
+    filled: FilledSite, tmp_path: Path, way: str
+):
+    for number, setting in enumerate(("answer_pattern=Zenobia", "answer_field=Quackenbush")):
+        filled.add([case(number)], entry=f"med_qa:{setting},model=a/b")
+    assert planted_in(exported(filled, tmp_path / "out", way, "november"), *PLANTED) == []
+
+
 def test_pages_of_this_machine_name_the_run_as_people_of_the_site_do(wards: FilledSite):
     from agent.redaction.gateway.cases import open_clearer
     from agent.service.pages import SitePages

@@ -108,6 +108,9 @@ def test_the_answer_in_json_is_read(answer: str):
         '{"answer": true}',
         '{"answer": "C", "answer": "A"}',
         '{"evaluation": {"answer": "A is tempting"}, "verdict": "x"}',
+        '"step_by_step_thinking": "Aspirin prevents it. The answer is A. Still,',
+        '"reasoning": "The answer is A."}',
+        '{"answer": "A"}\n' * 100 + '{"answer": "C"}',
     ],
 )
 def test_an_answer_in_json_that_is_not_one_clear_value_stays_unread(answer: str):

@@ -104,6 +104,20 @@ def test_a_text_that_is_compared_whole_is_not_written_again(tmp_path):
     assert row["scores"]["rouge_l"] is not None
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.jsonl"])
+def test_half_a_character_in_a_field_takes_no_scores_away(tmp_path, name):
+    notes = SAMPLES / "aci_bench/sample"
+    template = tmp_path / "template.jsonl"
+    assert scored("aci_bench", "--data", notes, "--write-template", template).exit_code == 0
+    first = json.loads(template.read_text().splitlines()[0])["instance_id"]
+    answers = answers_file(tmp_path / "notes.jsonl", {first: '{"note": "Rest \\ud83d."}'})
+    out = tmp_path / name
+    words = ("--answers", answers, "--out", out, "--answer-field", "note")
+    done = scored("aci_bench", "--data", notes, *words)
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert "Rest \ufffd." in out.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(("name", "message"), [("o.txt", "neither"), ("answers.jsonl", "exists")])
 def test_a_wrong_or_taken_name_is_refused_before_anything_is_scored(answers, name, message):
     before = answers.read_bytes()

@@ -38,7 +38,9 @@ def read(answer: str, words: str, value: str | None = None, kind: str = "query")
 
 
 def test_the_mark_stands_at_the_same_words_between_tags(clearer):
-    answer = "John Smith (MRN: 00451234) needs it, so the answer is B, since he was seen on 03/14/2022."
+    answer = (
+        "John Smith (MRN: 00451234) needs it, so the answer is B, since he was seen on 03/14/2022."
+    )
     redacted, (reading,) = clear(clearer, answer, read(answer, "B", kind="option"))
     assert "Smith" not in redacted
     assert reading.start is not None
@@ -59,6 +61,21 @@ def test_a_value_that_lost_its_context_is_not_shown(clearer):
     redacted, (reading,) = clear(clearer, answer, read(answer, "MRN 00451234", "451234", "number"))
     assert "451234" not in redacted
     assert reading.value is None or "451234" not in reading.value
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "original"),
+    [
+        ("The patient is aged 93, seen 03/14/2022.", "93, seen 03/14/2022", "93"),
+        ("Born in 1931, seen 03/14/2022.", "1931, seen 03/14/2022", "1931"),
+        ("Phone: 555-0143 on 03/14/2022", "0143 on 03/14/2022", "0143"),
+        ("Aged 93, seen 03/14/2022, takes 93 mg.", "93, seen 03/14/2022", "93, seen"),
+    ],
+)
+def test_a_value_of_which_only_a_part_was_redacted_is_not_shown(clearer, answer, words, original):
+    redacted, (reading,) = clear(clearer, answer, read(answer, words))
+    assert original not in redacted
+    assert reading.value is None or original not in reading.value
 
 
 def test_of_a_withheld_answer_only_a_letter_is_shown(clearer):
@@ -86,6 +103,8 @@ def test_a_text_that_is_compared_whole_is_not_shown_again(clearer):
         ("John: so 5. John", "[NAME-1]: so 5. [NAME-1]", "5", (13, 14)),
         ("John B. Good", "[NAME-1]", "B", None),
         ("Jo 5 and 5 Jo", "[X] 5 and 5 [X]", "5", None),
+        ("Jo, room 1", "[NAME-1], [FACILITY-2]", "1", None),
+        ("E", "[WITHHELD: time limit]", "E", None),
     ],
 )
 def test_a_place_is_told_or_left_out(answer, redacted, words, place):
