@@ -5,9 +5,11 @@ Digits that are not values are passed over: those of units ("mL/min/1.73 m2", "1
 spans of time before a noun ("10-year risk") and the numbers of steps and list items.
 """
 
+import bisect
 import datetime
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -21,6 +23,45 @@ class Mention(Generic[V]):
     value: V | None
     start: int
     end: int
+
+
+class Mentions(Generic[V]):
+    """The mentions of a plain text, found when a span of the text is asked for, a line at a time.
+
+    Most answers of many lines state their value in the last ones, so most lines are never searched.
+    """
+
+    def __init__(self, text: str, find_in_line: Callable[[int, int], list[Mention[V]]]) -> None:
+        self._text = text
+        self._find_in_line = find_in_line
+        self._lines: dict[int, tuple[list[Mention[V]], list[int]]] = {}
+
+    def list_between(self, start: int, end: int) -> list[Mention[V]]:
+        """Return the mentions that begin between two positions."""
+        found: list[Mention[V]] = []
+        line_start = self._text.rfind("\n", 0, start) + 1
+        while line_start < end:
+            line_end = self._text.find("\n", line_start)
+            line_end = len(self._text) if line_end < 0 else line_end
+            if line_start not in self._lines:
+                mentions = self._find_in_line(line_start, line_end)
+                self._lines[line_start] = mentions, [mention.start for mention in mentions]
+            mentions, starts = self._lines[line_start]
+            if mentions:
+                first = bisect.bisect_left(starts, start)
+                found += mentions[first : bisect.bisect_left(starts, end)]
+            line_start = line_end + 1
+        return found
+
+
+def _list_found(text: str, found: list[Mention[V]]) -> Mentions[V]:
+    """Return mentions that are all found already."""
+    starts = [mention.start for mention in found]
+
+    def find_in_line(start: int, end: int) -> list[Mention[V]]:
+        return found[bisect.bisect_left(starts, start) : bisect.bisect_right(starts, end)]
+
+    return Mentions(text, find_in_line)
 
 
 # Lengths are bounded and no match begins inside a number, so that hostile text takes no longer than any other text.
@@ -67,6 +108,12 @@ _MINUS_BEFORE = re.compile(r"(?:(?:\b(?:is|of)|[:=→]) |^|\n)(?:minus|negative)
 _REACH_OF_WORDS = 400  # characters at the end of a text in which a number may be a word
 _REACH = 24  # characters before a number that may show that it is none
 _LIST_MARK = re.compile(r"^(?:\(?(\d{1,2})[.)]|[-+•◦▪*])(?= \S)", re.MULTILINE)
+_LONGEST_UNIT = 24
+# "18-22 mg", but not the subtraction in "20-5=15".
+_RANGE_END = re.compile(r"(?! ?[-+*/×÷^=≈(])")
+_RANGE_GAP = re.compile(
+    r"(?: ?%| ?[A-Za-zµ][^\s\d=]{0,15})? (?:to|through|and up to|up to) (?:about )?"
+)
 _COEFFICIENT = r"(?:(?P<coefficient>[-+]?\d[\d,]{0,20}(?:\.\d{1,20})?) ?(?:×|x|\*|·) ?)?"
 _POWER = rf"{_COEFFICIENT}(?<!\d)10 ?(?:\^|\*\*) ?[{{(]? ?(?P<exponent>[-+]?\d{{1,3}})(?: ?[}})])?"
 _PLAIN = (
@@ -77,6 +124,8 @@ _LETTER = "A-Za-zµÀ-\u024f_"
 _NUMBER = re.compile(
     rf"(?<![{_LETTER}\d.,]){_POWER}|(?<![{_LETTER}\d.])[-+]?(?:{_PLAIN}|\.\d+(?!\.?\d))"
 )
+# "1,5" shows that "9,599" is less than ten, not thousands.
+_DECIMAL_COMMA = re.compile(r"(?<![\d,.(])\d{1,3},\d{1,2}(?![\d,.])")
 _ONLY_NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
@@ -84,17 +133,30 @@ _ONES = (
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _WORD = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})"
-# Words count as a number only where a result is stated: "the score is zero", "Total: minus two points".
-_NUMBER_IN_WORDS = re.compile(
-    r"\b(?:scores?|scroe|total|answer|result|index|sum|number|count)\b[^.;:=\n\d]{0,60}?(?:\b(?:is"
-    r"|was|of|equals)|[:=]) ?"
+# Words count as a number only where a result is stated: "the score is zero", "She meets two criteria", or alone.
+_WORDS = (
     rf"(?:(?:exactly|therefore|thus|only|just|about) )?(?P<words>(?:(?:minus"
-    rf"|negative) )?{_WORD})\b(?= ?(?:points?\b|[.,;:!)(\n]|$))",
-    re.IGNORECASE,
+    rf"|negative) )?{_WORD}(?: and a half)?)\b"
+)
+_NUMBER_IN_WORDS = re.compile(
+    r"\b(?:scores?|scroe|total|answer|result|index|sum|number|count|leaves|totall?ing)\b[^.;:=\n\d]{0,60}?"
+    rf"(?:\b(?:is|was|of|to|at|equals)|[:=]) ?{_WORDS}(?= ?(?:points?\b|[.,;:!)(\n]|$))"
+    rf"|\b(?:meets?|met|satisf\w{{2,4}}|fulfil\w{{0,4}}|has|with|scores?"
+    rf"|totals?) {_WORDS.replace('words', 'met')}"
+    r"(?= (?:(?!of)[\w-]{1,15} ){0,2}(?:criteri(?:a|on)|points?)\b)"
+    rf"|^{_WORDS.replace('words', 'alone')}(?= ?(?:points?\b|(?:[\w-]{{1,15}} ){{0,2}}criteri(?:a"
+    rf"|on)\b(?! of)|[.,;!(\n]|$))"
+    rf"|[:;,] {_WORDS.replace('words', 'last')}(?= points?\b)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?"
+# English, Spanish, Portuguese, French, Italian and German; every name begins with one of these.
+_MONTHS = (
+    ("jan", "ene", "gen"), ("feb", "fév", "fev"), ("mar", "mär"), ("apr", "abr", "avr"), ("may", "mai", "mag"),
+    ("jun", "juin", "giu"), ("jul", "juil", "lug"), ("aug", "ago", "aoû"), ("sep", "set"), ("oct", "okt", "out", "ott"),
+    ("nov",), ("dec", "dez", "dic", "déc"),
+)  # fmt: skip
+MONTH = rf"({'|'.join(name for names in _MONTHS for name in names)})[a-zûéç]{{0,7}}\.?"
 _SLASHED = re.compile(
     r"(?<![\d/.-])(\d{1,2}) ?([/.-]) ?(\d{1,2}) ?\2 ?(\d{4}|\d{2})(?![\d/]|[.-]\d)"
 )
@@ -104,7 +166,8 @@ _MONTH_FIRST = re.compile(
     rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b", re.IGNORECASE
 )
 _DAY_FIRST = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?[\s-](?:of )?{MONTH},?[\s-](\d{{4}})\b", re.IGNORECASE
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?[\s-](?:(?:of|de) )?{MONTH},?[\s-](?:(?:de|del) )?(\d{{4}})\b",
+    re.IGNORECASE,
 )
 
 # English, and the words of other languages in which models answer.
@@ -112,16 +175,18 @@ _WEEKS = r"(?:weeks?|wks?|w|semanas?|semaines?|wochen?|settiman[ae]|weken)"
 _DAYS = r"(?:days?|d|d[ií]as?|jours?|tagen?|giorn[io]|dagen)"
 _COUNT = rf"\d{{1,3}}|{_WORD}"
 _WEEKS_DAYS = re.compile(
-    rf"(?<![\w.,])({_COUNT})[\s-]?{_WEEKS}\b['\")\s,]{{0,6}}(?:(?:and|y|et|und|e|en)\b|&|\+"
+    rf"(?<![\w.,])({_COUNT})[\s-]?{_WEEKS}\b['\")\s,]{{0,6}}(?:(?:and|with|y|et|und|e|en|n)\b|&|\+"
     rf"|plus)?[\s,'\"(]{{0,6}}(?:({_COUNT})[\s-]?{_DAYS}\b)?"
     rf"|(?<![\d.,])(\d{{1,3}})(?:周|週間?)(?:又|零|和)?(\d)[天日]"
     rf"|(?<![\d.,])(\d{{1,3}}){_WEEKS}\+?(\d){_DAYS}?\b"
-    rf"|(?<![\d.,])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?![\d.])(?: ?{_WEEKS}\b)?"
+    rf"|(?<![\d.,])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?!\.?\d)(?: ?{_WEEKS}\b)?"
     rf"|(?<![\d.,/])(\d{{1,2}})(?: and | )([0-6])/7(?! ?\d)(?: ?{_WEEKS}\b)?"
     rf"|\bweeks?[\"']? ?[:=] ?(\d{{1,2}})[\s,;]{{1,3}}[\"']?days?[\"']? ?[:=] ?([0-6])\b",
     re.IGNORECASE,
 )
-_PLAIN_DAYS = re.compile(rf"(?<![\d.,])(\d{{1,4}})[\s-]?{_DAYS}\b", re.IGNORECASE)
+# "4 weeks, minus 3 days"
+_MORE_DAYS = re.compile(r"[\s,'\"(]{0,3}(?:[a-z]{1,6} )?\d{1,2} ?(?:d|t|g|j|$)", re.IGNORECASE)
+_PLAIN_DAYS = re.compile(rf"(?<![\d.,])(\d{{1,4}})\s?{_DAYS}\b", re.IGNORECASE)
 _UNIT_OF_TIME = r"(?:weeks?|wks?|w|days?|d)\b"
 # "14.5 weeks", "14 to 15 weeks", "-3 days": not durations in whole weeks and days.
 _UNCLEAR_DURATION = re.compile(
@@ -131,11 +196,30 @@ _UNCLEAR_DURATION = re.compile(
 )
 
 
-def find_numbers(text: str) -> list[Mention[float]]:
-    """Return the numbers of a plain text in order of appearance."""
+def find_numbers(text: str) -> Mentions[float]:
+    """Return the numbers of a plain text."""
     if _ONLY_NUMBER.fullmatch(text):
-        return [Mention(float(text), 0, len(text))]
-    masked = _mask(text)
+        return _list_found(text, [Mention(float(text), 0, len(text))])
+    list_numbers: set[int] = set()
+    if "\n" in text:
+        list_numbers = {int(mark[1]) for mark in _LIST_MARK.finditer(text) if mark[1]}
+    in_words = _find_numbers_in_words(text)
+    has_decimal_commas = "," in text and _DECIMAL_COMMA.search(text) is not None
+
+    def find_in_line(start: int, end: int) -> list[Mention[float]]:
+        line = text[start:end]
+        mentions = _find_numbers_in_line(line, start, list_numbers, has_decimal_commas)
+        words = [mention for mention in in_words if start <= mention.start < end]
+        return sorted([*mentions, *words], key=lambda mention: mention.start) if words else mentions
+
+    return Mentions(text, find_in_line)
+
+
+def _find_numbers_in_line(
+    line: str, line_start: int, list_numbers: set[int], has_decimal_commas: bool
+) -> list[Mention[float]]:
+    """Return the numbers of a line that begins at `line_start`; a range ("18-22") is one mention without a value."""
+    masked = _mask(line, list_numbers)
     mentions: list[Mention[float]] = []
     for match in _NUMBER.finditer(masked):
         start, end = match.span()
@@ -144,14 +228,27 @@ def find_numbers(text: str) -> list[Mention[float]]:
             continue
         if end < len(masked) and _is_named_behind(match):
             continue
-        value = _read_number(match)
+        value = _read_number(match, has_decimal_commas=has_decimal_commas)
         if value > 0 and before.endswith(("us ", "ve ")) and _MINUS_BEFORE.search(before):
             value, start = -value, start - len(before.split(" ")[-2]) - 1
-        mentions.append(Mention(value if math.isfinite(value) else None, start, end))
-    in_words = _find_numbers_in_words(text)
-    return (
-        sorted([*mentions, *in_words], key=lambda mention: mention.start) if in_words else mentions
-    )
+        mention = Mention(
+            value if math.isfinite(value) else None, line_start + start, line_start + end
+        )
+        if mentions and _is_range(masked, mentions[-1].end - line_start, match):
+            mentions[-1] = Mention(None, mentions[-1].start, mention.end)
+        else:
+            mentions.append(mention)
+    return mentions
+
+
+def _is_range(line: str, previous_end: int, number: re.Match[str]) -> bool:
+    """Return whether a number ends a range that begins with the number before it: "18-22", "18 to 22"."""
+    gap = line[previous_end : number.start()]
+    if len(gap) > _LONGEST_UNIT:
+        return False
+    if gap in ("-", " - "):
+        return _RANGE_END.match(line, number.end()) is not None
+    return _RANGE_GAP.fullmatch(gap) is not None
 
 
 def _is_named(before: str, number: re.Match[str]) -> bool:
@@ -185,9 +282,12 @@ def _is_named_behind(number: re.Match[str]) -> bool:
 def _find_numbers_in_words(text: str) -> list[Mention[float]]:
     mentions: list[Mention[float]] = []
     for match in _NUMBER_IN_WORDS.finditer(text, max(0, len(text) - _REACH_OF_WORDS)):
-        *sign, words = re.split(r"(?<=minus) |(?<=negative) ", match["words"].lower())
-        value = float(_read_words(words))
-        mentions.append(Mention(-value if sign else value, *match.span("words")))
+        group = match.lastgroup or "words"
+        words = match[group].lower()
+        whole = words.removesuffix(" and a half").removeprefix("minus ").removeprefix("negative ")
+        value = _read_words(whole) + (0.5 if words.endswith("half") else 0.0)
+        is_negative = words.startswith(("minus", "negative"))
+        mentions.append(Mention(-value if is_negative else value, *match.span(group)))
     return mentions
 
 
@@ -202,23 +302,19 @@ def _read_words(words: str) -> int:
     return tens + (_ONES.index(rest[0]) if rest else 0)
 
 
-def _mask(text: str) -> str:
-    """Return the text with a space for each character that is not part of a value."""
-    marks = list(_LIST_MARK.finditer(text))
-    if marks:
-        numbered = {int(mark[1]) for mark in marks if mark[1]}
-        text = _LIST_MARK.sub(lambda mark: _mask_list_mark(mark, numbered), text)
-    return _OF_MAXIMUM.sub(_mask_maximum, text)
+def _mask(line: str, list_numbers: set[int]) -> str:
+    """Return a line with a space for each character that is not part of a value."""
+    mark = _LIST_MARK.match(line)
+    if mark and (not mark[1] or _is_in_sequence(int(mark[1]), list_numbers)):
+        line = " " * mark.end() + line[mark.end() :]
+    if "/" in line or " of " in line:
+        line = _OF_MAXIMUM.sub(_mask_maximum, line)
+    return line
 
 
-def _mask_list_mark(mark: re.Match[str], numbered: set[int]) -> str:
-    """Mask a bullet, or a number that belongs to a sequence: "7. Because" alone is an answer."""
-    if mark[1]:
-        number = int(mark[1])
-        in_sequence = number - 1 in numbered or (number <= 1 and number + 1 in numbered)
-        if not in_sequence:
-            return mark[0]
-    return " " * len(mark[0])
+def _is_in_sequence(number: int, list_numbers: set[int]) -> bool:
+    """Return whether a number begins one of several items of a list: "7. Because" alone is an answer."""
+    return number - 1 in list_numbers or (number <= 1 and number + 1 in list_numbers)
 
 
 def _mask_maximum(match: re.Match[str]) -> str:
@@ -229,18 +325,22 @@ def _mask_maximum(match: re.Match[str]) -> str:
     return match[1] + " " * (len(match[0]) - len(match[1]))
 
 
-def _read_number(match: re.Match[str]) -> float:
+def _read_number(match: re.Match[str], *, has_decimal_commas: bool) -> float:
     if match["exponent"] is not None:
         coefficient = (match["coefficient"] or "1").replace(",", "")
         return float(f"{coefficient}e{match['exponent']}")
     number = match[0]
-    if match["decimals"] is not None or number.lstrip("+-").startswith("0,"):
+    is_decimal = has_decimal_commas and number.count(",") == 1 and "." not in number
+    if is_decimal or match["decimals"] is not None or number.lstrip("+-").startswith("0,"):
         return float(number.replace(",", "."))
     return float(number.replace(",", ""))
 
 
-def find_dates(text: str) -> list[Mention[datetime.date]]:
-    """Return the dates of a plain text in order of appearance. 03/04/2020 is 4 March, the order the question asks for.
+_MONTHS_OF_YEAR = 12
+
+
+def find_dates(text: str) -> Mentions[datetime.date]:
+    """Return the dates of a plain text. 03/04/2020 is 4 March, the order the question asks for.
 
     A date whose order is not clear ("03.04.2020", or any beside "DD/MM") or that does not exist is a mention without
     a value.
@@ -248,7 +348,8 @@ def find_dates(text: str) -> list[Mention[datetime.date]]:
     day_first = _DAY_BEFORE_MONTH.search(text) is not None
     mentions: list[Mention[datetime.date]] = []
     for match in _SLASHED.finditer(text):
-        date = None if day_first else _read_slashed(match)
+        is_clear = not day_first or int(match[1]) > _MONTHS_OF_YEAR
+        date = _read_slashed(match) if is_clear else None
         mentions.append(Mention(date, match.start(), match.end()))
     for match in _ISO.finditer(text):
         date = _make_date(year=match[1], month=int(match[3]), day=match[4])
@@ -259,7 +360,7 @@ def find_dates(text: str) -> list[Mention[datetime.date]]:
     for match in _DAY_FIRST.finditer(text):
         date = _make_date(year=match[3], month=_read_month(match[2]), day=match[1])
         mentions.append(Mention(date, match.start(), match.end()))
-    return sorted(mentions, key=lambda mention: mention.start)
+    return _list_found(text, sorted(mentions, key=lambda mention: mention.start))
 
 
 def _read_slashed(match: re.Match[str]) -> datetime.date | None:
@@ -275,7 +376,10 @@ def _read_slashed(match: re.Match[str]) -> datetime.date | None:
 
 
 def _read_month(name: str) -> int:
-    return _MONTHS.index(name.lower()) + 1
+    for number, names in enumerate(_MONTHS, start=1):
+        if name.lower() in names:
+            return number
+    raise KeyError(name)
 
 
 def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
@@ -286,7 +390,7 @@ def _make_date(*, year: str, month: int, day: str) -> datetime.date | None:
         return None
 
 
-def find_durations(text: str) -> list[Mention[int]]:
+def find_durations(text: str) -> Mentions[int]:
     """Return durations in weeks and days, as days; if there are none, the durations in plain days."""
     unclear: list[Mention[int]] = []
     for match in _UNCLEAR_DURATION.finditer(text):
@@ -296,7 +400,10 @@ def find_durations(text: str) -> list[Mention[int]]:
     for match in _WEEKS_DAYS.finditer(text):
         groups = [group for group in match.groups() if group is not None]
         days = _read_words(groups[1]) if len(groups) > 1 else 0
-        mentions.append(Mention(_read_words(groups[0]) * 7 + days, match.start(), match.end()))
+        value: int | None = _read_words(groups[0]) * 7 + days
+        if len(groups) == 1 and _MORE_DAYS.match(text, match.end()):
+            value = None
+        mentions.append(Mention(value, match.start(), match.end()))
     if not mentions:
         for match in _PLAIN_DAYS.finditer(text):
             mentions.append(Mention(int(match[1]), match.start(), match.end()))
@@ -304,4 +411,4 @@ def find_durations(text: str) -> list[Mention[int]]:
     # "14.29 weeks, so 14 weeks and 2 days" says the same twice.
     clear_weeks = {str(mention.value // 7) for mention in clear if mention.value is not None}
     rivals = [m for m in unclear if re.split("[.,]", text[m.start : m.end])[0] not in clear_weeks]
-    return sorted([*clear, *rivals], key=lambda mention: mention.start)
+    return _list_found(text, sorted([*clear, *rivals], key=lambda mention: mention.start))

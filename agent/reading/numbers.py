@@ -18,7 +18,7 @@ or minus sign directly before a digit is a minus; between two numbers it is a ra
 import datetime
 from collections.abc import Callable
 
-from agent.reading.mentions import Mention, V, find_dates, find_durations, find_numbers
+from agent.reading.mentions import Mentions, V, find_dates, find_durations, find_numbers
 from agent.reading.plain_answer import simplify, simplify_with_positions
 from agent.reading.reading import Reading
 from agent.reading.stated_value import (
@@ -95,13 +95,13 @@ def _write_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _find_value(answer: str, find_mentions: Callable[[str], list[Mention[V]]]) -> V | None:
+def _find_value(answer: str, find_mentions: Callable[[str], Mentions[V]]) -> V | None:
     choice: Choice[V] | None = choose(simplify(answer), find_mentions)
     return choice.mention.value if choice else None
 
 
 def _read_value(
-    answer: str, find_mentions: Callable[[str], list[Mention[V]]], write: Callable[[V], str]
+    answer: str, find_mentions: Callable[[str], Mentions[V]], write: Callable[[V], str]
 ) -> Reading | None:
     text = simplify(answer)
     choice: Choice[V] | None = choose(text, find_mentions)

@@ -39,8 +39,6 @@ _LATEX_SYMBOLS = {
     "left": "",
     "right": "",
     "displaystyle": "",
-    "begin": "",
-    "end": "",
 }
 
 
@@ -93,17 +91,22 @@ _LINE_BREAKS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textbf|mathbf|boldsymbol|mathit|textit|operatorname)\s?\{([^{}]{0,500})\}"
 )
+_PROGRAM = re.compile(r"```(?:python|py|r|js|javascript|sql)\n(?:[^`]|`(?!``)){0,20000}(?:```|$)")
 _POWERS = _Step("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"), _write_power)
 
 _STEPS = (
     _Step("\u200b\u2060\ufeff\u00ad", re.compile("[\u200b\u2060\ufeff\u00ad]"), _write_nothing),
     _Step(_LINE_BREAKS, re.compile(rf"\r\n?|[{_LINE_BREAKS}]"), _write_line_break),
+    # A program is no statement; its output may be one.
+    _Step("`", _PROGRAM, _write_line_break),
     # An answer in JSON that was not parsed has its line breaks as two characters; \neq and \nu are LaTeX.
     _Step("\\", re.compile(r"\\n(?![a-z])"), _write_line_break),
     _Step("<", re.compile(r"<(/?)(?:final_?)?answer>", re.IGNORECASE), _write_answer_label),
     _Step("<", re.compile(r"<br ?/?>|</(?:p|li|tr|div|h\d)>", re.IGNORECASE), _write_line_break),
     # "<b>5</b>" is markup; "<5" is a bound.
     _Step("<", re.compile(r"</?[A-Za-z][^<>\n]{0,100}>"), _write_space),
+    _Step("\\", re.compile(r"\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[^{}]{0,20}\})?|\\\\(?=\s|&|$)"), _write_line_break),
+    _Step("&", re.compile(r"&(?= ?[=≈\\])"), _write_nothing),
     _Step("\\", _TEXT_COMMAND, _keep_group),
     _Step("\\", re.compile(r"\\[dt]?frac\s?\{([^{}]{0,200})\}\s?\{([^{}]{0,200})\}"), _write_fraction),
     _Step("\\", re.compile(r"\\(" + "|".join(_LATEX_SYMBOLS) + r")(?![A-Za-z])"), _write_symbol),
@@ -120,13 +123,14 @@ _STEPS = (
     _Step("#", re.compile(r"^ ?#{1,6}(?= |\d)", re.MULTILINE), _write_nothing),
     _Step(("  ", "\t"), re.compile(r"[^\S\n]{2,}|[^\S\n ]"), _write_space),
     _Step(("\n ", " \n"), re.compile(r"(?<=\n) | (?=\n)"), _write_nothing),
+    # A calculation goes on in the next line, unless that line is its result.
+    _Step("\n", re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])(?![=≈] ?[-+]?[\d.,]{1,20}[^\n\d=≈]{0,20}(?:\n|$))"), _write_space),
     # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
-    _Step("\n", re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])"), _write_space),
     _Step(("- ",), re.compile(r"((?:[=:≈]|\b(?:is|of|was)) ?-) (?=\.?\d)"), _keep_group),
 )  # fmt: skip
 
 
-_MARKS = re.compile(r"[\\<{~|*`$_#\n\r\x0b\x0c\x1c-\x1e\t]|  |- ")
+_MARKS = re.compile(r"[\\<{~|*`$_#&\n\r\x0b\x0c\x1c-\x1e\t]|  |- ")
 """Every ASCII character that a step looks for. Most short answers contain none of them."""
 
 

@@ -10,7 +10,8 @@ JSON_FIELD = re.compile(
 BESIDE_THE_ANSWER = re.compile(
     r"reason|think|thought|explan|step|rational|work|calculat|formula|note|unit|interpret|comment"
     r"|risk|percent|class|categor"
-    r"|stage|prob|confiden|mortal|input|item|criteri|component|breakdown|total_days|lmp|last_"
+    r"|stage|prob|confiden|mortal|input|item|criteri(?!\w*_(?:met|count))|component|breakdown"
+    r"|total_days|lmp|last_"
     r"|menstr|cycle|current|visit|today"
     r"|weight|height|^age|sex|gender|creatinin|max|min|range|limit|id$|version|conception_age"
     r"|method|equation|question",
@@ -24,6 +25,7 @@ CUE = re.compile(
     r"|^(?:majority(?: vote)?|consensus) ?[:=]"
     r"|(?:^|(?<=[.:;] ))(?:the )?(?:final |overall |calculated |computed "
     r"|numeric(?:al)? )?(?:result|output|conclusion|response|verdict)s? ?(?:is|was|[:=→])"
+    r"|\bfinal answer of\b"
     r"|\bfinal (?:[\w-]{1,20} ){0,5}(?:\([^()\n]{0,30}\) ?)?(?:is|was|[:=→])"
     r"|^(?:final )?(?:answer|result|final score|final result|total score|conclusion):?$"
     r"|^final ?[:=]",
@@ -37,7 +39,8 @@ OF_THE_SCALE = re.compile(
     re.I,
 )
 SENTENCE_END = re.compile(
-    r"\n+|(?<![\s.])(?<!\bvs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<!\bca)(?<!\bno)(?<!\bDr)[.!?][)\]\"']{0,3}"
+    r"\n+"
+    r"|(?<!\n\d)(?<!\n\d\d)(?<![\s.])(?<!\bvs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<!\bca)(?<!\bno)(?<!\bDr)[.!?][)\]\"']{0,3}"
     r"(?:\s+(?=[A-Z(\[\"'≈~∴→0-9-])|(?=[A-Z][a-z]+\b))|;\s(?![^()\n]{0,200}\))(?!(?:using|with"
     r"|without|corrected|based|if|or|when|but)\b)"
 )
@@ -50,9 +53,10 @@ VERB = (
     r"|results? in|resulting in|adds? up to|sums? (?:up )?to|amounts? to|calculated (?:as|at"
     r"|to be)|computed (?:as|at|to be)"
     r"|estimated (?:as|at|to be)|rounds? to|rounded to|scor(?:e|es|ed|ing)|turns out to be"
-    r"|would be|will be|has|have|receives"
+    r"|would be|will be|receives"
+    r"|(?<=that)'s|(?<=it)'s|=>|(?:has|have)(?= (?:an? )?\w+ (?:points?|criteria))|stays?"
     r"|falls on|due on|due|converts to|equivalent to|meets?|met|reach(?:es)?|call it|make it|(?:i"
-    r"|i'd|would) say|i get"
+    r"|i'd|would) (?:say|report|answer|give)|i get"
     r"|corresponds? to|translates? (?:in)?to|(?:leav|bring|keep|mak|put)(?:es?|s|ing)(?: (?:us|it"
     r"|him|her|them|the [a-z]{1,12}))?(?: (?:at|to|with))?"
     r"|es|est|ist|beträgt|è|é|vale|wynosi|bedraagt|är|fue|sont|son|sind)\b|[:=≈→为是はが])"
@@ -62,17 +66,19 @@ FILLER = (
     r"|almost|just|only"
     r"|exactly|now|therefore|thus|hence|then|also|equal|estimated|calculated|total|totals?|score"
     r"|sum|value|result|final|overall"
-    r"|corrected|date|dated|currently|simply|still|together|patient's|daily|gestational|age|all"
+    r"|corrected|date|dated|currently|simply|still|together|patient's|el|le|la|il|den|der|daily"
+    r"|gestational|age|all"
     r"|criteria|points?|is|was) ?|[\s≈~($\"',:=])"
 )
 BEHIND_VERB = re.compile(rf"({VERB}){FILLER}{{0,8}}$", re.IGNORECASE)
 # "→ BMI 31.25", "gives a MAP of 93.3"
 GIVES_NAMED = re.compile(
-    r"(?:→|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
+    r"(?:→|= ?|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
     r"|the )?(?:[A-Za-z'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
 )
 RESULT_NOUN = re.compile(
-    r"\b(?:(?:total|score|result|answer|sum|final|overall|index|subtotal|tally)s?\b[^.;:\n=]{0,80})"
+    r"\b(?:(?:total|score|result|answer|sum|final|overall|index|subtotal|tally"
+    r"|number of (?:[a-z]{1,12} )?criteria|criteria met)s?\b[^.;:\n=]{0,80})"
     rf"(?:{VERB}|\b(?:of|at)){FILLER}{{0,8}}$|\b(?:total|score|sum|result|answer) ?$",
     re.IGNORECASE,
 )
@@ -116,7 +122,7 @@ EXPLAINS = re.compile(
     r"|because|due to|rounded (?:from|to)"
     r"|for an?\b|with\b|on the basis of|according to|obtained|i\.e|that is|lmp (?:of |was |is "
     r"|on )?\d|that means|namely|or rounded|when using|at (?:a|an)\b"
-    r"|(?:ideal |actual |adjusted |lean )?(?:body )?weight|(?:aged?|height|creatinine|albumin"
+    r"|\w*fa[ck]tor|(?:ideal |actual |adjusted |lean )?(?:body )?weight|(?:aged?|height|creatinine|albumin"
     r"|sodium) (?:of )?\d)\b",
     re.IGNORECASE,
 )
@@ -137,7 +143,7 @@ INTERPRETS = re.compile(
     r"|interpret\w*|underweight|overweight|obes\w*|score range|expected|predicted|(?:after|from"
     r"|since|the) (?:lmp|last (?:menstrual )?period)|dos(?:e|ing|age) (?:should|adjust\w*|reduc\w*"
     r"|must)|adjustments?|reduced?|prevalence|incidence|significan\w*|associated|fall(?:s|ing)"
-    r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*)\b|[<>≥≤]",
+    r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*|usually|typically|seen|equival\w*)\b|[<>≥≤]",
     re.IGNORECASE,
 )
 RIVAL = re.compile(
@@ -147,17 +153,19 @@ RIVAL = re.compile(
     re.IGNORECASE,
 )
 ASIDE = re.compile(
-    r"[\s*(\"'-]*(?:if|when|while|although|unless|note|please|however, (?:note|it)"
+    r"[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
+    r"|according to (?:[\w-]{1,15} ){0,3}(?:guid|recommend)|for comparison|in comparison"
+    r"|by comparison|for reference|if|when|while|although|unless|note|please|however, (?:note|it)"
     r"|an? (?:\w+ ){0,3}?scores? (?:of|above|below|between)|scores? (?:of|above|below|between|range)"
     r"|(?:a )?(?:full[- ])?term\b|pregnanc|normal|reference|the (?:normal|reference|maximum"
-    r"|minimum|range|formula|equation|cut-?off|threshold|typical|standard)"
+    r"|minimum|range|formula (?:is|for|used)|equation (?:is|for|used)|cut-?off|threshold|typical|standard)"
     r"|(?:this|these|the|it)(?: [\w-]{1,20}){0,6}? (?:indicat\w*|suggest\w*|correspond\w*|falls?"
     r"|means|impl(?:y|ies)|represents?|places?|puts?|is (?:considered|classified|within|above"
     r"|below|consistent|associated|in the|elevated|low\b|high\b|normal))"
     r"|(?:this|that|it)(?: [a-z]{1,12})? (?:is|was|are) (?:an? |the |in |therefore "
     r"|well )?(?:\w+ly |very |quite )?(?:moderate|mild|severe|low|high|normal|elevated|abnormal"
     r"|within|above|below|under|over|intermediate|significant|small|large|positive|negative)"
-    r"|(?:risk|interpretation|clinical|category|recommend\w*|reference|normal|treatment|management"
+    r"|(?:risk\b(?! ?[=≈])|interpretation|clinical|category|recommend\w*|reference|normal|treatment|management"
     r"|consider|comment|caveat|reminder|sources?|references?|confidence|formula|check|verification|units?)\b"
     r"|(?:based on|calculated (?:from|with|using|for)|computed (?:from|with|using)|derived from"
     r"|using)\b(?:[^,=≈→]|,(?= ?\d)){0,200}$"
@@ -173,7 +181,8 @@ RISK = re.compile(
 )
 SCORE = re.compile(r"\b(?:scores?|points|index)\b", re.IGNORECASE)
 INPUT = re.compile(
-    r"^\W*(?:(?:the |this |his |her |their |patient's |patient |serum |plasma |current |body "
+    r"^\W*(?:(?:the |this |his |her |their |patient's |patient |(?:concentration|level|value"
+    r"|amount) of |serum |plasma |current |body "
     r"|actual |total body |given |reported |measured |recorded )*)"
     r"(?:weighs?|weight|height|age|aged|gender|sex|creatinine|cr|scr|albumin|sodium|na\+?"
     r"|potassium|k\+?|chloride|cl-?|bicarbonate|hco3-?"
@@ -212,13 +221,59 @@ CALCULATES = re.compile(
     r"|[=≈][^\n=≈]{0,100}[-+*/×÷·^√(][^\n=≈]{0,100}$|√|\bsqrt|\bexp|\bln|[+*×] ?[\w(]{1,30}\)\s*$"
 )
 ALTERNATIVE = re.compile(
-    r"\b(?:alternativ\w*|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
+    r"\b(?:alternatively|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
     re.I,
 )
+NAMED_RESULT = re.compile(
+    rf"\b(?:scores?|answer|result)\b[^.;:\n=,]{{0,60}}{VERB}{FILLER}{{0,8}}$", re.IGNORECASE
+)
+REFERENCE = re.compile(
+    r"\b(?:thresholds?|cut-?offs?|limits?|normal(?: values?| range)?|reference(?: range)?"
+    r"|baseline|out of(?: the| a| all)?|ranges? (?:from|of|is))\b"
+    r"[^;:=\d]{0,20}$",
+    re.IGNORECASE,
+)
+ADDITION = re.compile(r"\d ?\+ ?\d{1,3}(?: ?\+ ?\d{1,3}){0,20} ?= ?\d")
+WOULD_HAVE = re.compile(r"\bwould(?:'ve| have)\b", re.IGNORECASE)
+RISK_BEHIND = re.compile(
+    r" ?%[^.,;:=\d\n]{0,20}\b(?:risk|mortality|probability|likelihood|chance|survival|prevalence"
+    r"|incidence|rate)\b",
+    re.IGNORECASE,
+)
+# The answer asks for what it lacks.
+ASKS_BACK = re.compile(
+    r"\b(?:(?:could|can|would) you(?! like)|i(?:'d| would)? (?:still )?need|once you"
+    r"|please (?:provide|share|confirm|clarify|specify|tell))\b",
+    re.IGNORECASE,
+)
+SO_FAR = re.compile(
+    r"\b(?:current|keeping|making|remains?|unchanged|so far|running|subtotal|now)\b[^.\n]{0,40}"
+    r"\b(?:total|score|count|at)\b",
+    re.IGNORECASE,
+)
+CONTINUATION = re.compile(
+    r"\n(?:#{1,6} ?)?\W{0,3}(?:question|q|user|human|patient note|instructions?|input|problem|task)"
+    r"(?: ?\d{1,3})?\W{0,3}:",
+    re.IGNORECASE,
+)
+# The end of a line that is no end of a sentence.
+BREAKS_OFF = re.compile(
+    r"(?:[=+×*/(,;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"
+    r"|as|because|since|from"
+    r"|patient's|if|than))$",
+    re.IGNORECASE,
+)
+FULL_STOP = re.compile(r"[a-z0-9)%][.!?](?:\s|$)")
+OPERATOR_BEFORE = re.compile(r"[*/×÷^] ?$|\w \+ $")
+OPERATOR_BEHIND = re.compile(
+    r"(?: ?[A-Za-z/]{1,8})? ?[*×÷√]| ?\^| x [(\d]| ?/ ?[(√]| ?\+ ?[\w(]|\s?- ?[a-z]{2,20}\)|\s?[=≈]\s?$"
+)
+STEP = re.compile(r"\W{0,3}step \d", re.IGNORECASE)
+RATIO_BEFORE = re.compile(r"\d[:/]$")
 UNIT_WORDS = re.compile(r"[A-Za-z]+")
-LABEL = re.compile(r"^[^:=\n]{1,60}[:=]")
+LABEL = re.compile(r"[^:=\n]{1,60}[:=]")
 UNIT = re.compile(
     r"%|percent|(?:[kcmµunp]|mc)?(?:g|l|L|m|mol|eq|Eq|iu|IU|U|Osm|osm|sec"
     r"|s)(?: ?/ ?\S{1,20})?(?: ?/ ?\S{1,20})?|mm ?Hg|kPa|(?:MME|mme|mL|ml)(?:/\S{1,20}"
@@ -243,7 +298,9 @@ PART = re.compile(r"(?: ?points?)? (?:for|from|because|due)\b", re.IGNORECASE)
 NOT_OTHER = re.compile(r"[^\d.;]{0,20}\bnot $", re.IGNORECASE)
 ROUNDED_TO = re.compile(
     r" ?(?:→|≈|->) ?$|[^\d.;\n]{0,25}\bround(?:s|ed|ing)?(?: (?:up|down"
-    r"|off))?(?: to(?: the nearest [a-z ]{1,20}?)?| gives)?[ :=,]{1,3}(?:is |as |≈ ?)?$",
+    r"|off))?(?: to(?: the nearest [a-z ]{1,20}?| an? final [a-z]{1,8} of)?"
+    r"| gives)?[ :=,]{1,3}(?:is |as |≈ ?)?$"
+    r"|[^\d.;\n]{0,25}\b(?:so|call it) (?:about |approximately |roughly |~|≈ ?)?$",
     re.IGNORECASE,
 )
 USED = re.compile(r"\b(?:was|were|is|are|has been) (?:therefore |thus )?used\b", re.IGNORECASE)
