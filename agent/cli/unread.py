@@ -26,7 +26,7 @@ _PURGED = "texts purged"
 class ExampleRedactor:
     """Redacts answers for the terminal. The engine is opened for the first one.
 
-    Without a site, the shipped policy applies. If the engine cannot be opened, no example is shown.
+    Without a site, nobody has chosen a policy, so the strictest one applies. If the engine cannot be opened, no example is shown.
     """
 
     def __init__(self, site: Site) -> None:
@@ -58,7 +58,7 @@ class ExampleRedactor:
         from agent.redaction.gateway.cases import Redacting
 
         if not (self._site.directory / "site.yaml").is_file():
-            return Redacting(open_redactor())
+            return Redacting(open_redactor("strict"))
         policy = self._site.settings.redaction_policy
         return Redacting(
             open_redactor(policy, self._site.directory, key=self._site.surrogate_key())
