@@ -9,9 +9,11 @@ in a module of its own:
 1. `normalise` removes markup.
 2. `references` marks every place where the answer refers to an option: "(B)", "option B", the option's own text.
    After that, words inside an option's text ("not", "avoid") can no longer be taken for words of the answer.
-3. `stated`, `lines` and `comments` collect claims: statements that an option is the answer, each with its strength and
-   rule. A statement that is denied, conditional or a question is no claim.
-4. `decision` takes the strongest claims. They must all name the same option.
+3. `stated`, `lines`, `comments`, `elimination` and `other_languages` collect claims: statements that an option is the
+   answer, each with its strength and rule. A statement that is denied, conditional or a question is no claim.
+4. If there is no claim, `short_replies` reads "the second option" and "It doesn't.", and `content` reads the words that
+   only one option has (`option_words`, `number_words`; the lists of words are in words.yaml).
+5. `decision` takes the strongest claims. They must all name the same option.
 """
 
 from agent.reading.choice.rules import RULES

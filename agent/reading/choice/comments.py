@@ -14,12 +14,10 @@ from agent.reading.choice.stated import BEFORE_SUBJECT
 from agent.reading.statements import is_denied, is_hypothetical, is_qualified, is_question
 
 _MAX_COMMENT = 300  # characters of a comment that are read
-_REMAINS = re.compile(r"\b(?:remain\w*|left|leaves|leaving|exception)\b")
 
 
 def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
     """Read lists in which one option is called right, or all but one are called wrong."""
-    all_wrong: set[int] = set()
     for listing in listings:
         right: list[Item] = []
         wrong: list[Item] = []
@@ -30,7 +28,6 @@ def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Cla
                 wrong.append(item)
             elif cues.CALLED_RIGHT.search(comment) or "✓" in mark:
                 right.append(item)
-        all_wrong |= {item.option for item in wrong}
         options = {item.option for item in listing.items}
         is_complete = len(options) == answer.options.count
         if not right and is_complete and len(wrong) == len(listing.items) - 1 >= 2:
@@ -39,11 +36,6 @@ def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Cla
             yield Claim(
                 item.option, item.start, item.end, Strength.CALLED_CORRECT, COMMENTED_OPTIONS
             )
-    remaining = set(range(answer.options.count)) - all_wrong
-    if len(remaining) == 1 and len(all_wrong) >= 2 and _REMAINS.search(answer.lower):
-        start = listings[0].items[0].start
-        end = listings[-1].items[-1].end
-        yield Claim(remaining.pop(), start, end, Strength.PROPOSED, COMMENTED_OPTIONS)
 
 
 _MAX_SIGNS = 20

@@ -24,8 +24,9 @@ _MAX_HEADING = 6  # words
 _MAX_NAME = 3  # words of a sentence that can be no more than a name
 _MAX_WORDS = 35  # of a sentence of a short answer
 _SENTENCE = re.compile(
-    r"[^\n]+?(?:(?<![\s(][A-Z])[.!?][)\]\"']{0,2}(?=\s+[\"'(]?(?:[A-Z0-9]|$))|(?=\n|\Z))"
+    r"(?:\d{1,2}[.)]\s)?[^\n]+?(?:(?<![\s(][A-Z])[.!?][)\]\"']{0,2}(?=\s+[\"'(]?(?:[A-Z0-9]|$))|(?=\n|\Z))"
 )
+_LIST_MARK = re.compile(r"\s?(?:\d{1,2}[.)]|[-•])(?:\s|$)")
 # Sentences that belong to no answer.
 _POLITE = re.compile(
     r"""
@@ -113,7 +114,8 @@ def _find_passages(answer: MarkedAnswer) -> Iterator[_Passage]:
         yield from _find_short_passages(answer, sentences)
     elif not answer.options.has_summary:
         first_start, first_end = sentences[0]
-        if _count_words(answer, first_start, first_end) <= _MAX_HEADING:
+        is_item = _LIST_MARK.match(answer.plain, answer.lines[0].start) is not None
+        if not is_item and _count_words(answer, first_start, first_end) <= _MAX_HEADING:
             yield _Passage(first_start, first_end, is_strict=True)
         last_start, last_end = sentences[-1]
         for start, end in (sentences[0], sentences[-1]):
@@ -165,9 +167,11 @@ def _find_sentences(answer: MarkedAnswer) -> list[tuple[int, int]]:
         + answer.lines[_MAX_SENTENCES // 2 :][-_MAX_SENTENCES // 2 :]
     ):
         for match in _SENTENCE.finditer(answer.plain, line.start, line.end):
-            words = match[0].strip()
+            mark = _LIST_MARK.match(match[0])
+            words = match[0][mark.end() if mark else 0 :].strip()
             if words and len(words) <= _MAX_SENTENCE and not _POLITE.match(words):
-                sentences.append((match.end() - len(match[0].lstrip()), match.end()))
+                start = answer.plain.index(words, match.start())
+                sentences.append((start, start + len(words)))
     return sentences
 
 
@@ -226,7 +230,9 @@ def _find_lone_letters(answer: MarkedAnswer, start: int, end: int) -> set[int]:
         name = _ABBREVIATED_NAME.match(answer.plain, match.start())
         if name:
             option = answer.options.find_name(name[1], name[2])
-            letters |= {option} if option is not None else set()
+            labelled = answer.options.get_letter_option(name[1])
+            if option is not None or labelled >= 0:
+                letters.add(labelled if option is None else option)
         else:
             letters.add(answer.options.get_letter_option(letter))
     return letters

@@ -33,7 +33,7 @@ _NUMBERED = re.compile(
     r"\b(class|type|stage|grade|phase|factor|category|group|degree|nerve)s? (I{1,3}|IV|VI{0,3}|IX|XI{0,2})\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\w])")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\dA-Z])")
 _BRACKET = re.compile(r"\([^()]{0,200}\)")
 _FOLLOWING_WORD = re.compile(r"\s?-?([^\W\d_]+)")
 

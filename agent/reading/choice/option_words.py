@@ -33,6 +33,7 @@ _SUFFIXES = (
 )  # fmt: skip
 _SPELLINGS = (
     *(("ae", "e"), ("oe", "e"), ("sulph", "sulf"), ("isation", "ization"), ("yse", "yze")),
+    *(("behaviour", "behavior"), ("labour", "labor"), ("humour", "humor"), ("vapour", "vapor")),
     *(("colour", "color"), ("tumour", "tumor"), ("odour", "odor"), ("fibre", "fiber"), ("litre", "liter")),
 )  # fmt: skip
 
@@ -68,6 +69,7 @@ class _Option:
     initials: frozenset[str]
     abbreviation: str
     is_negative: bool
+    begins_with_number: bool
 
 
 class OptionWords:
@@ -120,6 +122,8 @@ class OptionWords:
         is_whole = index in named or index in abbreviated
         option = self.options[index]
         content = frozenset(stem for stem in stems if stem not in load_words().generic)
+        if all(stem[0].isdigit() for stem in stems) and not option.begins_with_number:
+            return None  # "1" is not "hopping on one leg"
         is_subset = bool(content) and content <= option.stems
         if is_whole and not is_subset and self._is_part_of_other(index):
             return None
@@ -158,6 +162,7 @@ class OptionWords:
             initials=_find_initials(_BRACKET.sub(" ", text)),
             abbreviation=abbreviation[0].upper() if abbreviation else "",
             is_negative=_NEGATION.search(text) is not None,
+            begins_with_number=self._numbers.write_digits(text)[:1].isdigit(),
         )
 
     def _find_stems(self, text: str) -> frozenset[str]:

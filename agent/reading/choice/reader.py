@@ -7,6 +7,7 @@ from agent.reading.choice.claims import Claim, TooManyClaimsError
 from agent.reading.choice.comments import read_listings, read_sentences
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
+from agent.reading.choice.elimination import read_elimination
 from agent.reading.choice.lines import read_lines
 from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer
@@ -98,6 +99,7 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         *read_lines(answer, listings, claimed_ends),
         *read_listings(answer, listings),
         *read_sentences(answer),
+        *read_elimination(answer, listings),
     ]
     claims = apply_languages(answer, claims)
     return claims or read_short_replies(answer) or read_content(answer)

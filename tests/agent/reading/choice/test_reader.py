@@ -96,3 +96,18 @@ def test_an_explanation_alone_is_hardly_read_as_another_option():
 )
 def test_texts_that_resemble_each_other_and_letters_beyond_the_options(answer, options, expected):
     assert extract_option(answer, options) == expected
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "\ue001",
+        "The answer is \ue001.",
+        "\ue041\ue0ff\ue0ff is correct",
+        "\ue081",
+        "Answer: \ue0f0",
+        "\ue000\ue0ff",
+    ],
+)
+def test_an_answer_cannot_forge_the_signs_that_mark_references(answer):
+    assert extract_option(answer, DRUGS) is None
