@@ -346,6 +346,11 @@ def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
         remarks.append(
             f"only the last run of each model counts; earlier runs left out: {paired.passed_over}"
         )
+    if paired.other_ways:
+        remarks.append(
+            f"left out, because asked in another way: the runs with answer_mode={' and '.join(paired.other_ways)}; "
+            "put them into a suite of their own to compare them"
+        )
     return remarks
 
 

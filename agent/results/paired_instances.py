@@ -15,7 +15,7 @@ from agent.scoring.score import score_response
 from agent.scoring.whole_run import build_blank_labels
 from agent.statistics.paired import ItemPair, Pair
 from agent.store import KeptMetric, Run, Seat, Store, StoredInstance, UnitScore
-from agent.vocabulary import OWN_MAKING, Reason, Unscored
+from agent.vocabulary import OWN_MAKING, AnswerMode, Reason, Unscored
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class PairedBenchmark:
         side_a, side_b: the runs of each model, and counts of its instances that are not in the pairs.
         stands_in: whether the metric replaces a main metric that has yet to be judged or measured.
         passed_over: number of earlier runs on the same parts that were ignored.
+        other_ways: further ways of asking in which both models have runs; these are ignored.
     """
 
     benchmark: str
@@ -91,6 +92,7 @@ class PairedBenchmark:
     side_b: ModelSide = ModelSide()
     stands_in: bool = False
     passed_over: int = 0
+    other_ways: tuple[AnswerMode, ...] = ()
 
     @property
     def scored(self) -> int:

@@ -2,13 +2,14 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from agent.errors import ConfigError
 from agent.results.comparability import identify_part, list_metric_traits, list_pairing_traits
 from agent.results.paired_instances import MatchedRuns, PairedBenchmark, pair_instances
 from agent.scoring.measures import HELM_TWIN
 from agent.store import KeptMetric, Run, Store
-from agent.vocabulary import Reason
+from agent.vocabulary import AnswerMode, Reason
 
 NO_METRIC = "no metric of that name in both runs"
 NO_PAIR = "no instance for which both have a score"
@@ -47,7 +48,8 @@ def pair_models(
 ) -> Pairing:
     """Pair the runs of two models in every benchmark that both ran.
 
-    Runs are paired if they have the same definition, data, arguments, rules and jury. Sampled runs are paired on the
+    Runs are paired if they have the same definition, data, arguments, way of asking, rules and jury. If both models
+    were asked in several ways, only the first of them in `AnswerMode` is compared. Sampled runs are paired on the
     instances that both share. If a model has several such runs, the latest is used.
 
     Args:
@@ -108,6 +110,9 @@ def _pair_benchmark(
     shared = [question for question in newest_a if question in newest_b]
     if not shared:
         return _LeftOut(_explain_no_match(runs_a[-1], runs_b[-1]))
+    way, *other_ways = _list_ways_of_asking([newest_a[question] for question in shared])
+    # The answers of another way of asking would count the same questions twice.
+    shared = [question for question in shared if newest_a[question].details.answer_mode == way]
     matched = [MatchedRuns(newest_a[question], newest_b[question]) for question in shared]
     metrics = _select_metrics(matched, metric)
     if isinstance(metrics, _LeftOut):
@@ -117,7 +122,14 @@ def _pair_benchmark(
         nothing_unscored = not paired.side_a.unscored and not paired.side_b.unscored
         return _LeftOut(PURGED if paired.metric.whole_run and nothing_unscored else NO_PAIR)
     same_questions = [run for run in (*runs_a, *runs_b) if _identify_questions(run) in shared]
-    return replace(paired, passed_over=len(same_questions) - 2 * len(shared))
+    passed_over = len(same_questions) - 2 * len(shared)
+    return replace(paired, passed_over=passed_over, other_ways=tuple(other_ways))
+
+
+def _list_ways_of_asking(runs: Sequence[Run]) -> list[AnswerMode]:
+    """Return the ways in which the runs were asked, the usual one first."""
+    ways = {run.details.answer_mode for run in runs}
+    return [way for way in get_args(AnswerMode) if way in ways]
 
 
 def _pair_first_with_scores(
