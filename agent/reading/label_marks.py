@@ -35,12 +35,12 @@ _CODE_SIGNS = "\ue000-\ue03f\ue080-\ue0bf"
 _TEXT_SIGNS = "\ue040-\ue07f"
 
 _NOUN = (
-    r"(?:answer|judge?ment|verdict|label|rating|class(?:ification)?|category|decision|conclusion|output|response|digit|score"
-    r"|code|grade|assessment|evaluation|prediction|determination|choice|vote|pick|flag|result|guess|severity|status|level|risk"
-    r"|urgency|priority|triage|veredicto|urteil|respuesta|antwort|réponse|jugement|giudizio|risposta)"
+    r"(?:answer|judge?ment|verdict|label|rating|class(?:ification)?|category|decision|conclusion|output|response|digit"
+    r"|code|assessment|evaluation|prediction|determination|choice|vote|pick|flag|guess|veredicto|urteil|respuesta|antwort|réponse|jugement|giudizio|risposta)"
 )
+_MEASURE = r"(?:score|grade|result|severity|status|level|risk|urgency|priority|triage)"
 _IS = (
-    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est)"
+    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|'s|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est)"
     r"|\s-(?=\s))"
 )
 _OF_WHAT = r"(?:\s(?:to|for|in|of|here|on|about)(?:\s(?:\w{1,20}[\s'-]){0,6}?\w{1,20})?)?"
@@ -53,7 +53,7 @@ _ADVERBS = (
 _OPENING = r"[\"'(\[<{]{0,2}"
 _VERB = (
     r"(?:say|choose|chose|write|pick|select|go\swith|going\swith|go\sfor|settle\s(?:on|for)|give|gets?|assign|answer|put(?:\sdown)?"
-    r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|grade|score|stick\swith|output|enter|report|submit|return|flag"
+    r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|stick\swith|output|enter|report|submit|return|flag"
     r"|lean\s(?:towards?|to)|conclude|declare|make)"
 )
 _OBJECT = (
@@ -65,23 +65,26 @@ FINAL = re.compile(
 """Words that announce the final label."""
 STATED = re.compile(
     rf"\b{_NOUN}[\"']?{_OF_WHAT}{_LEGEND}{_IS}\s?{_ADVERBS}{_OPENING}"
+    rf"|(?:^|(?<=\n)){_MEASURE}\s?[:=]\s?{_OPENING}|\b{_MEASURE}{_OF_WHAT}{_IS}\s?{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
+    rf"|(?:^|(?<=\n))(?:assistant|model|ai|a|j|ans|final|overall|ответ|вердикт)\s?[:=]\s?{_OPENING}|(?<=[.;]\s)(?:final|overall)\s?:\s?{_OPENING}"
+    rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが]?\s?:?\s?{_OPENING}"
     rf"|\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?|we|to|and|so|thus|therefore|hence|please|let's|must|^|\n|[.:,]\s)"
     rf"(?:\s(?:\w{{3,12}}ly|still|thus|therefore|hence|now|then|rather|have\sto|would|will|\w{{1,3}}self))?\s?\b{_VERB}{_OBJECT}(?:\s(?:as|with|to|by|that|down|for))?"
     rf"\s{_ADVERBS}{_OPENING}"
-    rf"|\b(?:return|print)\s?{_OPENING}|\b(?:label|class|digit|rating|category|grade|score)\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
+    rf"|\b(?:return|print)\s?{_OPENING}|\b(?:label|class|digit|judge?ment|verdict|decision|ans)\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
     rf"|\b(?:that|which)(?:'s|\sis|\sgets|\searns|\sdeserves|\smakes\sit|\smeans)\s{_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
-    rf"|\b(?:it|this)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears)?\s{_ADVERBS}{_OPENING}"
+    rf"|\b(?:it|this)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears|\ssounds|\shas\sbeen|\scontains)?\s{_ADVERBS}{_OPENING}"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|text|output|reply)\s"
     rf"(?:(?:above|given|provided|here|itself|in\squestion|to\sbe\sjudged)\s)?(?=[{_TEXT_SIGNS}])"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|(?<!this\s)statement|text|output|reply)\s"
-    rf"(?:(?:above|given|provided|here|itself|in\squestion|to\sbe\sjudged)\s)?"
+    rf"(?:(?:above|given|provided|here|itself|in\squestion|to\sbe\sjudged|[\"'][^\"'\n]{{1,200}}[\"'])\s)?"
     rf"(?:(?:can|should|must|would|has\sto|may)\s(?:only\s)?be(?:\s(?:considered|judged|called|deemed|regarded|labell?ed|classified|rated|treated))?"
-    rf"|(?:is|was)(?:\s(?:considered|judged|deemed))?|seems|appears|looks|sounds|reads|does|contains|has|shows)\s{_ADVERBS}{_OPENING}"
+    rf"|(?:is|was)(?:\s(?:considered|judged|deemed))?|has\sbeen|seems|appears|looks|sounds|reads|does|contains|has|shows)\s{_ADVERBS}{_OPENING}"
 )
 """Words that announce a label."""
 CONCLUSION = re.compile(
     r"(?:(?:(?<=\bso)|(?<=\bthus)|(?<=\bhence)|(?<=\btherefore)|(?<=\bconsequently)|(?<=\boverall)|(?<=\bfinally)|(?<=\bi\ssay)|(?<=\bbut)"
-    r"|(?<=\bergo)|(?<=\brather)|(?<=\bactually)|(?<=\bsummary)|(?<=\bshort)|(?<=\bmake\sthat))[,:]?\s(?:rather\s)?"
+    r"|(?<=\bergo)|(?<=\brather)|(?<=\bthought)|(?<=\breflection)|(?<=\bactually)|(?<=\bsummary)|(?<=\bshort)|(?<=\bmake\sthat))[,:]?\s(?:rather\s)?"
     rf"|(?<=->)\s?|(?<=[>→⇒∴])\s?){_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
 )
 """Words before a label's code that ends its sentence."""
@@ -89,20 +92,25 @@ CONCLUSION = re.compile(
 _CODE_END = (
     r"(?![.,]\d)(?!\s?[/%^~±])(?!\s?(?:,|or|and|to|vs\.?|versus|&|\||-|=)\s?(?:CODES)(?!\w))(?!\w|['-]\w)"
     r"(?=\s?(?:$|\n|[.,;:!)\]}\"'<>✓])|\s?[(\[]|\s[-=]\s|\s(?:->|→)|\s(?:because|since|as|given|rather|instead|i\.e\.|meaning|overall"
-    r"|then|here|in\smy|i\sthink|for\sthis|for\sthe\sanswer|from\sme|it\sis|please)\b)"
+    r"|then|here|in\smy|i\sthink|definitely|probably|clearly|for\ssure|for\sthis|for\sthe\sanswer|from\sme|it\sis|please)\b)"
 )
 _CODE_STOP = r"(?=[\"')\]}>]{0,3}\s?(?:$|\n|[.!;,](?!\d)))"
+# What may follow a label's words without changing them.
+_TAIL = (
+    r"\s(?:to\sme|(?:by|in|to|with)\s(?:the|this|your|its)\s(?:\w{1,12}\s)?(?:sources?|knowledge|text|context|abstract|evidence|study"
+    r"|passage|information))\b"
+)
 _WORD_STOP = (
-    r"(?=\s?$|\s?\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s?[(\[]|\s[-=→]|\s(?:because|since|as|given|due|based|which|rather|and|but|here|to\sme|overall"
+    r"(?=\s?$|\s?\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s?[(\[]|\s[-=→]|\s(?:because|since|as|given|due|based|which|rather|and|but|here|overall"
     r"|then|detected|found|present|identified|in\smy|i\sthink|instead|it\sis|though|although|imo|so|hence|thus|despite|according)\b"
-    r"|\s(?:by|in|to|with)\s(?:the|this|your|its)\s(?:\w{1,12}\s)?(?:sources?|knowledge|text|context|abstract|evidence|study|passage|information)\b)"
+    rf"|{_TAIL})"
 )
 _NEGATES = re.compile(r"(?:not|no|isn't|doesn't|without|free|non)\b")
 _BEFORE_WORD = re.compile(
     r"(?:^|\d%\s|[\n.,:;!?=>(\[{\"'|✓✗-]\s?[(\[\"'<]{0,2}|\b(?:is|be|was|are|say|seems|appears|looks|sounds|as|it|this|them|that|therefore|so|thus|hence|but"
     r"|overall|simply|just|still|a|an|the|likely|probably|clearly|certainly|definitely|obviously|entirely|completely|fully|indeed"
     r"|actually|to|with|for|than|answer|choose|write|verdict|judge?ment|label|it's|that's|this's|rather|factually|plainly|purely|totally|all"
-    r"|largely|and|or|being|been|means?|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
+    r"|largely|and|or|being|been|means?|contains|has|shows|ist|est|es|è|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -116,7 +124,7 @@ _OF_A_PART = re.compile(
     r"[^.!?\n]{0,80}(?:[:=]|->|→|\s-)\s?[\"'(]{0,2}$"
 )
 _WANTS = re.compile(
-    r"\b(?:want\w*|tempt\w*|inclin\w*|meant|scratch|drop|forget|initially|first|used)\b[^.!?\n]{0,30}$",
+    r"\b(?:want\w*|tempt\w*|inclin\w*|meant|scratch|drop|forget|initially|first|used)\b[^.,;!?\n]{0,30}$",
     re.IGNORECASE,
 )
 _JOINS = (
@@ -126,12 +134,16 @@ _JOINS = (
 _LEGEND_GAP = re.compile(
     r"[\s,;/|).\]\"']{0,6}(?:\b(?:and|or|while|whereas|but|otherwise)\b\s?)?(?:if\s|for\s)?[\s\-•*(]{0,4}(?:\[.?\]|\(.?\)|[☐✓✗○●■□])?[\s\"'(\[]{0,3}"
 )
+_TAIL_AFTER = re.compile(_TAIL)
+_REASON_NEXT = re.compile(r"\s-\s|\s?\((?=[^()\n]{0,200}\))")
 _BOX = re.compile(r"(?:\[[ x✓*]?\]|\([ x✓*]?\)|[☐✓✗○●■□])\s?[\"'(]{0,2}")
 _BOX_BEFORE = re.compile(rf"(?P<box>{_BOX.pattern})$")
+_BEFORE_LAST_WORD = re.compile(r"[.!?:]\s")
+_MIN_WORDS_BEFORE_COLON = 4
 _TICKED = frozenset("x✓*●■")
 _BEFORE_LINE = re.compile(
     r"(?:[-•+]\s|[\s\"'(\[<{=>→✓]){0,4}(?:(?:probably|most\slikely|likely|definitely|clearly|certainly|surely|i\sthink|i\sbelieve|i\sguess|i'd\ssay)"
-    r"[,:]?\s(?:(?:it's|it\sis|a|an)\s){0,2})?"
+    r"[,:]?\s)?(?:(?:it's|it\sis|a|an)\s){0,2}"
 )
 _BLANK_LIST_MARK = re.compile(r"(?m)^\s?(?:\d{1,2})[.)]\s")
 _LONE_LETTER = re.compile(r"(?<![\w'])[B-HJ-Zb-hj-z](?![\w'])")
@@ -173,12 +185,13 @@ class LabelOptions(Options):
         end = _CODE_END.replace("CODES", codes)
         self._code = re.compile(rf"(?P<code>{codes}){end}")
         self._code_at_stop = re.compile(rf"(?P<code>{codes})(?!\w){_CODE_STOP}")
-        self._code_before = re.compile(rf"(?<![\w.,/%^-])(?P<code>{codes}){_JOINS}$")
+        self._code_before = re.compile(rf"(?<![\w.,/%^=-])(?<!=\s)(?P<code>{codes}){_JOINS}$")
         self._code_after = re.compile(
             rf"[\"')]{{0,2}},?\s?(?:[(\[]\s?(?:label\s|digit\s|=\s?)?|[=:,]\s?|->\s?|→\s?|\s?-\s|(?:is|means|gets|so|as|i\.e\.,?)\s)[\"']?(?P<code>{codes})"
             r"(?![.,]\d|\w|\s?%)[)\]\"']{0,2}"
         )
         others = "|".join(filter(None, (codes, alternatives)))
+        self._again = re.compile(rf"\s?[(\[]\s?(?P<code>{codes})\s?[)\]]")
         self._contrast = re.compile(
             rf"[\"')]{{0,2}}\s?[,(]?\s?(?:and\s|but\s|-\s)?(?:not|rather\sthan|instead\sof)\s(?:a\s|an\s|the\s|label\s)?[\"'(]?(?P<name>{others})"
             r"(?![.,]\d|\w|\s?%)[\"')]{0,2}"
@@ -208,6 +221,11 @@ class LabelOptions(Options):
                 PADDING * (mark.end - mark.start - 1),
             ]
             copied = mark.end
+            reason = _REASON_NEXT.match(text, mark.end)
+            if reason:
+                # A dash or bracket begins the reason, which may call something wrong.
+                pieces.append(";".ljust(len(reason[0])))
+                copied = reason.end()
         pieces.append(text[copied:])
         return _LONE_LETTER.sub("_", "".join(pieces))
 
@@ -235,7 +253,8 @@ class LabelOptions(Options):
                 end = after.end() if after else end
                 yield Mark(start, end, label if codes == {label} else CONTRADICTION, True, True)
             elif _stands_alone(lower, start, end):
-                yield Mark(start, end, label, False, True)
+                tail = _TAIL_AFTER.match(lower, end)
+                yield Mark(start, tail.end() if tail else end, label, False, True)
 
     def _get_label(self, words: str) -> int:
         return (
@@ -267,8 +286,11 @@ class LabelOptions(Options):
         for match in islice(CONCLUSION.finditer(lower), _MAX_MARKS):
             positions.setdefault(match.end(), self._code_at_stop)
         last = lower.rstrip(" .!\n")
-        for boundary in re.finditer(r"[.!?:]\s", last[-40:]):
-            positions.setdefault(max(0, len(last) - 40) + boundary.end(), self._code_at_stop)
+        for boundary in _BEFORE_LAST_WORD.finditer(lower, max(0, len(last) - 40), len(last)):
+            # "Accuracy: 0" is a measure, "the answer is accurate: 0" a verdict.
+            words = lower[: boundary.start()].rpartition("\n")[2].split()
+            if boundary[0][0] != ":" or len(words) >= _MIN_WORDS_BEFORE_COLON:
+                positions.setdefault(boundary.end(), self._code_at_stop)
         for position, pattern in positions.items():
             code = pattern.match(lower, position)
             if (
@@ -276,7 +298,11 @@ class LabelOptions(Options):
                 and not _WANTS.search(lower, max(0, position - 60), position)
                 and not _OF_A_PART.search(lower, max(0, position - 120), position)
             ):
-                yield Mark(position, code.end(), self._codes[code["code"]], True, False)
+                label = self._codes[code["code"]]
+                again = self._again.match(lower, code.end())
+                if again and self._codes[again["code"]] != label:
+                    label = CONTRADICTION
+                yield Mark(position, (again or code).end(), label, True, False)
 
     def _extend_by_contrast(self, lower: str, mark: Mark) -> Mark:
         """Extend a mark by the words that deny the other label: "1, not 0", "true rather than hallucinated"."""

@@ -51,6 +51,10 @@ _SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
 _CODE_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _NUMBER_LINE = re.compile(r"\W{0,3}\d{1,6}(?:[.,]\d{1,6})?\W{0,3}")
 _BEGUN = re.compile(rf"[\"'(\[]{{0,2}}([{SIGNS}]{PADDING}*)[\"')\]]{{0,2}}\s?([:;,.!]|-(?=\s))")
+_PICTURES = re.compile(
+    "[\u2600-\u2609\u2615-\u2704\u270a-\u2712\u2728-\u274b\u2764\U0001f300-\U0001faff]"
+)
+_CONDITION = re.compile(r"\s?\b(?:except|if|only|unless|or)\b")
 _TURN = re.compile(r"\s?\b(?:but|however|although|though|except|if|only|unless|or)\b")
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 _MAX_WHOLE = 60
@@ -71,12 +75,26 @@ _KEY_SUFFIX = re.compile(r"\s(?:flag|detected|found|present|label|answer|respons
 _KEYS_OF_VERDICT = frozenset(
     {
         *("verdict", "judgement", "judgment", "classification", "class", "rating", "decision", "output"),
-        *("result", "score", "digit", "conclusion", "assessment", "evaluation", "category", "value"),
-        *("final verdict", "final judgement", "final judgment", "final label", "your judgement", "severity"),
+        *("digit", "conclusion", "assessment", "evaluation", "category"),
+        *("final verdict", "final judgement", "final judgment", "final label", "your judgement"),
         *("your judgment", "final decision", "overall label", "overall verdict", "overall", "final"),
-        *("veredicto", "urteil", "jugement", "giudizio", "status", "grade", "level", "my verdict"),
+        *("veredicto", "urteil", "jugement", "giudizio", "my verdict"),
     }
 )  # fmt: skip
+_KEYS_OF_MEASURE = frozenset(
+    {
+        "result",
+        "score",
+        "value",
+        "severity",
+        "status",
+        "grade",
+        "level",
+        "risk",
+        "priority",
+        "triage",
+    }
+)
 _TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present"})
 _FALSE = frozenset(
     {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected"}
@@ -117,7 +135,7 @@ def _find_claim(answer: str, labels: Labels) -> Claim | None:
     if len(answer) > _MAX_LENGTH:
         return None
     options = prepare_labels(labels)
-    text = normalise(answer)
+    text = _PICTURES.sub(".", normalise(answer))
     # A base model may go on with another question of its own; its answer is the one before.
     next_question = _NEXT_QUESTION.search(text)
     if next_question:
@@ -188,10 +206,11 @@ def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
     """Read an answer that begins with a label and goes on with the reason: "Made up: the journal does not exist."."""
     begun = _BEGUN.match(answer.text)
     if begun and not is_question(answer.text, begun.end(1)):
-        turns = begun[2] == "," and _TURN.search(answer.lower, begun.end())
-        if not turns and not _TURN.match(answer.lower, begun.end()):
-            # A reason may begin with "True, ..."; a digit there is the label, or its number in a list.
-            is_code = _CODE_SIGN.match(begun[1]) is not None
+        # A reason may begin with "True, ..."; a digit there is the label, or its number in a list.
+        is_code = _CODE_SIGN.match(begun[1]) is not None
+        turn = _CONDITION if is_code else _TURN
+        turns = not is_code and begun[2] == "," and _TURN.search(answer.lower, begun.end())
+        if not turns and not turn.match(answer.lower, begun.end()):
             strength = Strength.ANSWER if is_code else Strength.PROPOSED
             yield Claim(decode(begun[1][0]), 0, begun.end(1), strength, FIRST_LINE)
 
@@ -199,22 +218,33 @@ def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
 def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
     """Read '"judgement": 1', "hallucinated: true"."""
     is_json = "{" in answer.plain
+    claims: list[Claim] = []
+    asked: set[int] = set()
     for match in iter_matches(_FIELD, answer.plain.lower()):
         key = " ".join(re.sub(r"[_\-\s]+", " ", match["key"]).split())
         value = plain_words(match["value"])
-        label = _read_field(key, value, options)
-        if label is not None:
-            is_final = is_json or key.startswith(("final", "overall"))
-            strength = Strength.FINAL if is_final else Strength.ANSWER
-            yield Claim(label, match.start("key"), match.end("value"), strength, FIELD)
+        key_label = _look_up_key(key, options)
+        if key_label is not None:
+            asked.add(key_label)
+            label = _read_reply(key_label, value, options)
+        else:
+            label = options.names.get(value)
+        strength = _rate_key(key, is_json=is_json)
+        if label is not None and (key_label is not None or strength is not None):
+            strength = strength or (Strength.FINAL if is_json else Strength.ANSWER)
+            claims.append(Claim(label, match.start("key"), match.end("value"), strength, FIELD))
+    # "true: 0, hallucinated: 1" explains the labels.
+    if len(asked) < 2:
+        yield from claims
 
 
-def _read_field(key: str, value: str, options: LabelOptions) -> int | None:
-    asked = _look_up_key(key, options)
-    if asked is not None:
-        return _read_reply(asked, value, options)
+def _rate_key(key: str, *, is_json: bool) -> Strength | None:
+    """Return how strong a field's statement is by its key; None if the key does not name the verdict."""
+    if key in _KEYS_OF_MEASURE:
+        return Strength.PROPOSED
     if key in _KEYS_OF_VERDICT or names_answer(key):
-        return options.names.get(value)
+        is_final = is_json or key.startswith(("final", "overall"))
+        return Strength.FINAL if is_final else Strength.ANSWER
     return None
 
 
