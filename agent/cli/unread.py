@@ -26,7 +26,8 @@ _PURGED = "texts purged"
 class ExampleRedactor:
     """Redacts answers for the terminal. The engine is opened for the first one.
 
-    Without a site, nobody has chosen a policy, so the strictest one applies. If the engine cannot be opened, no example is shown.
+    Without a site, nobody has chosen a policy, so the strictest one applies. If the engine cannot be opened, no example
+    is shown.
     """
 
     def __init__(self, site: Site) -> None:
