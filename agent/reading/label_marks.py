@@ -18,6 +18,7 @@ from agent.reading.choice.references import (
     UNKNOWN,
     Options,
 )
+from agent.reading.statements import find_last_retraction
 from agent.reading.words import plain_words
 
 Labels = tuple[tuple[str, ...], ...]
@@ -134,6 +135,7 @@ _JOINS = (
 _LEGEND_GAP = re.compile(
     r"[\s,;/|).\]\"']{0,6}(?:\b(?:and|or|while|whereas|but|otherwise)\b\s?)?(?:if\s|for\s)?[\s\-•*(]{0,4}(?:\[.?\]|\(.?\)|[☐✓✗○●■□])?[\s\"'(\[]{0,3}"
 )
+_NUMBERED_LINE = re.compile(r"^\W{0,5}\d", re.MULTILINE)
 _TAIL_AFTER = re.compile(_TAIL)
 _REASON_NEXT = re.compile(r"\s-\s|\s?\((?=[^()\n]{0,200}\))")
 _BOX = re.compile(r"(?:\[[ x✓*]?\]|\([ x✓*]?\)|[☐✓✗○●■□])\s?[\"'(]{0,2}")
@@ -191,11 +193,37 @@ class LabelOptions(Options):
             r"(?![.,]\d|\w|\s?%)[)\]\"']{0,2}"
         )
         others = "|".join(filter(None, (codes, alternatives)))
+        self._commonest = re.compile(
+            r"\s{0,4}(?P<cue>(?i:(?:the |my )?(?:final )?(?:answer|judge?ment|verdict|label) ?(?:is|:) ?))?"
+            rf"(?P<code>{codes})[.]?(?=\n|\s{{0,4}}\Z)\s{{0,4}}"
+        )
+        self._any_code = re.compile(rf"(?<!\w)(?:{codes})(?!\w)", re.IGNORECASE)
         self._again = re.compile(rf"\s?[(\[]\s?(?P<code>{codes})\s?[)\]]")
         self._contrast = re.compile(
             rf"[\"')]{{0,2}}\s?[,(]?\s?(?:and\s|but\s|-\s)?(?:not|rather\sthan|instead\sof)\s(?:a\s|an\s|the\s|label\s)?[\"'(]?(?P<name>{others})"
             r"(?![.,]\d|\w|\s?%)[\"')]{0,2}"
         )
+
+    def read_quickly(self, answer: str) -> int | None:
+        """Return the label of an answer in one of the commonest forms; None if it has another one.
+
+        These are "Judgement: 1", and a code on the first line before a text that names no other label.
+        """
+        match = self._commonest.match(answer)
+        if match is None:
+            return None
+        label = self._codes[match["code"]]
+        rest = answer[match.end() :]
+        if not rest:
+            return label
+        if match["cue"] or "?" in rest or self._any_code.search(rest):
+            return None
+        if _NUMBERED_LINE.search(rest):
+            return None
+        if find_last_retraction(answer) is not None:
+            return None
+        words = self._word.findall(rest.lower())
+        return label if all(self._get_label(word) == label for word in words) else None
 
     def get_letter_option(self, letter: str) -> int:  # noqa: ARG002 - labels have no letters
         """Return UNKNOWN: a letter names no label."""
@@ -280,7 +308,7 @@ class LabelOptions(Options):
                 positions[start.end()] = self._code
             for box in islice(_BOX.finditer(lower, line.start(), line.end()), 10):
                 positions[box.end()] = self._code
-        for cue in (FINAL, STATED):
+        for cue in (FINAL, STATED) if "final" in lower or "overall" in lower else (STATED,):
             for match in islice(cue.finditer(lower), _MAX_MARKS):
                 positions[match.end()] = self._code
         for match in islice(CONCLUSION.finditer(lower), _MAX_MARKS):
@@ -344,6 +372,11 @@ def _drop_unticked(lower: str, marks: list[Mark]) -> list[Mark]:
 def _get_box(lower: str, mark: Mark) -> str:
     box = _BOX_BEFORE.search(lower, max(0, mark.start - 8), mark.start)
     return box["box"] if box else ""
+
+
+def may_have_box(lower: str) -> bool:
+    """Return whether a text has a box that may be ticked."""
+    return _BOX.search(lower) is not None
 
 
 def is_ticked(lower: str, mark: Mark) -> bool:

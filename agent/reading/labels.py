@@ -33,6 +33,7 @@ from agent.reading.label_marks import (
     LabelOptions,
     Labels,
     is_ticked,
+    may_have_box,
     prepare_labels,
 )
 from agent.reading.reading import Reading
@@ -114,6 +115,9 @@ def find_label(answer: str, labels: Labels) -> str | None:
         label = options.names.get(answer.strip(_MARKS).lower())
         if label is not None and "\n" not in answer.strip():
             return labels[label][0]
+    quick = options.read_quickly(answer)
+    if quick is not None and len(answer) <= _MAX_LENGTH:
+        return labels[quick][0]
     claim = _find_claim(answer, labels)
     return None if claim is None else labels[claim.option][0]
 
@@ -186,6 +190,8 @@ def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
 def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
     """Read "[x] 0 [ ] 1"."""
     lower = answer.plain.lower()
+    if not may_have_box(lower):
+        return
     for mark in options.find_marks(answer.plain):
         if is_ticked(lower, mark):
             yield Claim(mark.label, mark.start, mark.end, Strength.FINAL, TICKED)
