@@ -27,9 +27,11 @@ _DENIAL = re.compile(
 _IF_ASKED = r"if (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b"
 # Words that look like a denial or a condition and are none.
 _SURE = re.compile(
-    rf"\b(?:(?:no|without(?: a| any)?) (?:doubt|question)|{_IF_ASKED})\b", re.IGNORECASE
+    rf"\b(?:(?:no|without(?: a| any)?) (?:doubt|question)|in other words|{_IF_ASKED})\b",
+    re.IGNORECASE,
 )
 _CONDITION = re.compile(
+    rf"(?:(?:finally|however|but|and|so|also|lastly|second(?:ly)?|third(?:ly)?),?\s)?"
     rf"(?!{_IF_ASKED})(?:if|unless|were|had|should)\b",
     re.IGNORECASE,
 )
@@ -81,7 +83,7 @@ _OTHER_CASE_AFTER = re.compile(
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
-    if "doubt" in sentence or "question" in sentence or "if " in sentence:
+    if "doubt" in sentence or "question" in sentence or "if " in sentence or "words" in sentence:
         sentence = _SURE.sub("", sentence)
     if _CONDITION.match(sentence.lstrip()):
         return True

@@ -40,7 +40,7 @@ _STARTS_WRONG = re.compile(
 _LABEL = re.compile(
     rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
-_LETTER_PAIR = re.compile(r"[(\[]?[A-Za-z][)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
+_LETTER_PAIR = re.compile(r"[(\[]?([A-Za-z])[)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
 _NO_LABEL = re.compile(
     r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|(?<!next\s)(?<!best\s)(?<!first\s)step|figure"
     r"|example|patient|analysis|explanation|reasoning|explain)\b[^:]{0,40}$"
@@ -200,7 +200,9 @@ def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
 
 
 def _is_letter_pair(answer: MarkedAnswer, line: Line) -> bool:
-    return _LETTER_PAIR.fullmatch(answer.text, line.start, line.end) is not None
+    pair = _LETTER_PAIR.fullmatch(answer.text, line.start, line.end)
+    # The x of "x = B" is no option.
+    return pair is not None and answer.options.get_letter_option(pair[1]) >= 0
 
 
 def _read_after_phrase(

@@ -116,6 +116,8 @@ class OptionWords:
         abbreviated = self._find_abbreviated(text, words)
         for index in abbreviated:
             hits.setdefault(index, set())
+        if not hits:
+            return None if _NEGATION.search(text) else self._find_combination(stems)
         if len(hits) != 1:
             return None
         ((index, found),) = hits.items()
@@ -136,6 +138,17 @@ class OptionWords:
         if index not in named and bool(_NEGATION.search(text)) != option.is_negative:
             return None
         return index
+
+    def _find_combination(self, stems: frozenset[str]) -> int | None:
+        """Return the option with just the words of a text, if none of them is in that option only."""
+        generic = load_words().generic
+        content = stems - generic
+        found = [
+            index
+            for index, option in enumerate(self.options)
+            if content == option.stems - generic and not option.letters and not option.is_negative
+        ]
+        return found[0] if len(found) == 1 and len(content) > 1 else None
 
     def _is_part_of_other(self, index: int) -> bool:
         """Return whether another option has all words of an option: "retrograde" of "antegrade and retrograde"."""

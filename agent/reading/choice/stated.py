@@ -128,7 +128,8 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
             continue
         sentence_start = answer.find_sentence_start(match.start())
         subject = answer.lower[sentence_start : match.start()]
-        if not reference.has_text and cues.NOT_AN_OPTION.search(subject):
+        is_asked_for = reference.has_text and ASKS_FOR_ONE.search(subject)
+        if not is_asked_for and cues.NOT_AN_OPTION.search(subject):
             continue
         untrue = _UNTRUE_STATEMENT.search(subject)
         if untrue:

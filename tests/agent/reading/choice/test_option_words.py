@@ -31,6 +31,12 @@ ARTERIES = (
     "Basilar trunk",
     "Vertebral artery",
 )
+TEETH = (
+    "Mandibular 1st molar",
+    "Maxillary 1st molar",
+    "Mandibular 2nd molar",
+    "Maxillary 2nd molar",
+)
 COUNTS = ("3.", "two.", "5.", "Four.")
 SHARES = ("100%", "0%", "10%", "50%")
 CHANCES = ("0,25.", "0.75.", "1.00", "0.50.")
@@ -72,6 +78,7 @@ SUMMARY = ("Linoleic acid", "Linolenic acid", "Both of the above", "None of the 
         ("L. pneumophila", NAMES, "A"),
         ("Lack of B12 gives methylmalonic acidemia.", ACIDS, "A"),
         ("Sulfuric acid", ACIDS, "D"),
+        ("The mandibular first molar", TEETH, "A"),
     ],
 )
 def test_an_answer_with_words_of_one_option(answer, options, letter):
@@ -119,6 +126,8 @@ def test_an_answer_with_words_of_one_option(answer, options, letter):
             ("Biopsy of the mass", "Pap smear", "Drainage", "Test"),
         ),
         ("", DIURETICS),
+        ("The first molar", TEETH),
+        ("Not the mandibular first molar", TEETH),
     ],
 )
 def test_an_answer_whose_words_are_not_enough(answer, options):
