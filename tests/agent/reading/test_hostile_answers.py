@@ -91,6 +91,20 @@ HOSTILE = {
         "-- ",
         "answer is null, ",
     ),
+    "words of options": (
+        "thiazide",
+        "thiazide ",
+        "thiazide. ",
+        "a-",
+        "a-b ",
+        "5 ",
+        "5.",
+        "so thiazide, ",
+        "option 2 ",
+        "A ✗\n",
+        "A, ",
+        "five ",
+    ),
     "times": (
         "1 week ",
         "1 to ",
@@ -107,12 +121,19 @@ def read_letter(text: str) -> int | None:
     return extract_option(text, ("yes", "no", "a long option, with commas; and more " * 4))
 
 
+def read_words(text: str) -> int | None:
+    return extract_option(
+        text, ("Thiazide diuretic", "Loop diuretic", "5 mg", "Methyl-malonic acid")
+    )
+
+
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("pieces", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize(
     "read",
     [
         read_letter,
+        read_words,
         find_number,
         find_date,
         find_days,
@@ -122,7 +143,18 @@ def read_letter(text: str) -> int | None:
         plain_words,
         words_without_articles,
     ],
-    ids=["letter", "number", "date", "days", "verdict", "query", "helm_words", "words", "articles"],
+    ids=[
+        "letter",
+        "words_of_options",
+        "number",
+        "date",
+        "days",
+        "verdict",
+        "query",
+        "helm_words",
+        "words",
+        "articles",
+    ],
 )
 def test_reading_is_fast_whatever_repeats(read, pieces):
     for piece in pieces:
