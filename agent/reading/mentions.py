@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, TypeVar
 
 V = TypeVar("V", bound=float | datetime.date)
@@ -31,7 +32,14 @@ class Mentions(Generic[V]):
     Most answers of many lines state their value in the last ones, so most lines are never searched.
     """
 
-    def __init__(self, text: str, find_in_line: Callable[[int, int], list[Mention[V]]]) -> None:
+    def __init__(
+        self,
+        text: str,
+        find_in_line: Callable[[int, int], list[Mention[V]]],
+        only: Mention[V] | None = None,
+    ) -> None:
+        self.only = only
+        """The mention, if the text is one and nothing else but its unit or "The answer is"."""
         self._text = text
         self._find_in_line = find_in_line
         self._lines: dict[int, tuple[list[Mention[V]], list[int]]] = {}
@@ -125,13 +133,34 @@ _NUMBER = re.compile(
     rf"(?<![{_LETTER}\d.,]){_POWER}|(?<![{_LETTER}\d.])[-+]?(?:{_PLAIN}|\.\d+(?!\.?\d))"
 )
 # "1,5" shows that "9,599" is less than ten, not thousands.
-_DECIMAL_COMMA = re.compile(r"(?<![\d,.(])\d{1,3},\d{1,2}(?![\d,.])")
-_ONLY_NUMBER = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
+_DECIMAL_COMMA = re.compile(r"\d(?<![\d,.(].)\d{0,2},\d{1,2}(?![\d,.])")
+_ONLY_NUMBER = re.compile(
+    r"(?:(?:The )?(?:[Ff]inal )?[Aa]nswer(?: is|:) )?([-+]?\d{1,15}(?:\.\d{1,15})?)"
+    r"(?: ?(?:%|(?:[mkµ]?[gLU]|kg|mmol|mEq|ms|msec)(?:/(?:[md]?L|min|hr?|day|kg)){0,2}|points?))?\.?"
+)
 _ONES = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+# One of these is in every number word up to 99; looking for them first is faster.
+_STEMS = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "elev",
+    "twe",
+    "thir",
+)
+_STEMS += ("fif",)
 _WORD = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})"
 # Words count as a number only where a result is stated: "the score is zero", "She meets two criteria", or alone.
 _WORDS = (
@@ -198,47 +227,89 @@ _UNCLEAR_DURATION = re.compile(
 
 def find_numbers(text: str) -> Mentions[float]:
     """Return the numbers of a plain text."""
-    if _ONLY_NUMBER.fullmatch(text):
-        return _list_found(text, [Mention(float(text), 0, len(text))])
-    list_numbers: set[int] = set()
-    if "\n" in text:
-        list_numbers = {int(mark[1]) for mark in _LIST_MARK.finditer(text) if mark[1]}
-    in_words = _find_numbers_in_words(text)
-    has_decimal_commas = "," in text and _DECIMAL_COMMA.search(text) is not None
-
-    def find_in_line(start: int, end: int) -> list[Mention[float]]:
-        line = text[start:end]
-        mentions = _find_numbers_in_line(line, start, list_numbers, has_decimal_commas)
-        words = [mention for mention in in_words if start <= mention.start < end]
-        return sorted([*mentions, *words], key=lambda mention: mention.start) if words else mentions
-
-    return Mentions(text, find_in_line)
+    only = _ONLY_NUMBER.fullmatch(text)
+    if only:
+        return Mentions(text, _find_nothing, Mention(float(only[1]), *only.span(1)))
+    return Mentions(text, _NumberFinder(text).find_in_line)
 
 
-def _find_numbers_in_line(
-    line: str, line_start: int, list_numbers: set[int], has_decimal_commas: bool
-) -> list[Mention[float]]:
-    """Return the numbers of a line that begins at `line_start`; a range ("18-22") is one mention without a value."""
-    masked = _mask(line, list_numbers)
-    mentions: list[Mention[float]] = []
-    for match in _NUMBER.finditer(masked):
-        start, end = match.span()
-        before = masked[max(0, start - _REACH) : start]
-        if before and _is_named(before, match):
-            continue
-        if end < len(masked) and _is_named_behind(match):
-            continue
-        value = _read_number(match, has_decimal_commas=has_decimal_commas)
-        if value > 0 and before.endswith(("us ", "ve ")) and _MINUS_BEFORE.search(before):
-            value, start = -value, start - len(before.split(" ")[-2]) - 1
-        mention = Mention(
-            value if math.isfinite(value) else None, line_start + start, line_start + end
+def _find_nothing(start: int, end: int) -> list[Mention[float]]:  # noqa: ARG001
+    return []
+
+
+class _NumberFinder:
+    """Finds the numbers of a text, a line at a time."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _list_numbers(self) -> set[int]:
+        """The numbers of the text's numbered list items."""
+        return {int(mark[1]) for mark in _LIST_MARK.finditer(self._text) if mark[1]}
+
+    @cached_property
+    def _has_decimal_commas(self) -> bool:
+        return _DECIMAL_COMMA.search(self._text) is not None
+
+    def find_in_line(self, start: int, end: int) -> list[Mention[float]]:
+        text = self._text
+        mentions = self._find_in_digits(text[start:end], start)
+        words_start = max(start, len(text) - _REACH_OF_WORDS)
+        if words_start < end and _holds_number_words(text[words_start:end]):
+            in_words = _find_numbers_in_words(text, words_start, end)
+            mentions = sorted([*mentions, *in_words], key=lambda mention: mention.start)
+        return mentions
+
+    def _find_in_digits(self, line: str, line_start: int) -> list[Mention[float]]:
+        """Return the numbers of a line in digits; a range ("18-22") is one mention without a value."""
+        masked = self._mask(line)
+        mentions: list[Mention[float]] = []
+        for match in _NUMBER.finditer(masked):
+            start, end = match.span()
+            before = masked[max(0, start - _REACH) : start]
+            if before and _is_named(before, match):
+                continue
+            if end < len(masked) and _is_named_behind(match):
+                continue
+            value = self._read(match)
+            if value > 0 and before.endswith(("us ", "ve ")) and _MINUS_BEFORE.search(before):
+                value, start = -value, start - len(before.split(" ")[-2]) - 1
+            finite = value if math.isfinite(value) else None
+            mention = Mention(finite, line_start + start, line_start + end)
+            if mentions and _is_range(masked, mentions[-1].end - line_start, match):
+                mentions[-1] = Mention(None, mentions[-1].start, mention.end)
+            else:
+                mentions.append(mention)
+        return mentions
+
+    def _read(self, match: re.Match[str]) -> float:
+        if match["exponent"] is not None:
+            coefficient = (match["coefficient"] or "1").replace(",", "")
+            return float(f"{coefficient}e{match['exponent']}")
+        number = match[0]
+        if "," not in number:
+            return float(number)
+        if match["decimals"] is not None or number.lstrip("+-").startswith("0,"):
+            return float(number.replace(",", "."))
+        if number.count(",") == 1 and "." not in number and self._has_decimal_commas:
+            return float(number.replace(",", "."))
+        return float(number.replace(",", ""))
+
+    def _mask(self, line: str) -> str:
+        """Return a line with a space for each character that is not part of a value."""
+        mark = _LIST_MARK.match(line)
+        if mark and (not mark[1] or self._is_in_list(int(mark[1]))):
+            line = " " * mark.end() + line[mark.end() :]
+        if "/" in line or " of " in line:
+            line = _OF_MAXIMUM.sub(_mask_maximum, line)
+        return line
+
+    def _is_in_list(self, number: int) -> bool:
+        """Return whether a number begins one of several items of a list: "7. Because" alone is an answer."""
+        return number - 1 in self._list_numbers or (
+            number <= 1 and number + 1 in self._list_numbers
         )
-        if mentions and _is_range(masked, mentions[-1].end - line_start, match):
-            mentions[-1] = Mention(None, mentions[-1].start, mention.end)
-        else:
-            mentions.append(mention)
-    return mentions
 
 
 def _is_range(line: str, previous_end: int, number: re.Match[str]) -> bool:
@@ -279,9 +350,14 @@ def _is_named_behind(number: re.Match[str]) -> bool:
     return _NAMED_BEHIND.match(text, end) is not None
 
 
-def _find_numbers_in_words(text: str) -> list[Mention[float]]:
+def _holds_number_words(line: str) -> bool:
+    lowered = line.lower()
+    return any(map(lowered.__contains__, _STEMS))
+
+
+def _find_numbers_in_words(text: str, start: int, end: int) -> list[Mention[float]]:
     mentions: list[Mention[float]] = []
-    for match in _NUMBER_IN_WORDS.finditer(text, max(0, len(text) - _REACH_OF_WORDS)):
+    for match in _NUMBER_IN_WORDS.finditer(text, start, end):
         group = match.lastgroup or "words"
         words = match[group].lower()
         whole = words.removesuffix(" and a half").removeprefix("minus ").removeprefix("negative ")
@@ -302,38 +378,12 @@ def _read_words(words: str) -> int:
     return tens + (_ONES.index(rest[0]) if rest else 0)
 
 
-def _mask(line: str, list_numbers: set[int]) -> str:
-    """Return a line with a space for each character that is not part of a value."""
-    mark = _LIST_MARK.match(line)
-    if mark and (not mark[1] or _is_in_sequence(int(mark[1]), list_numbers)):
-        line = " " * mark.end() + line[mark.end() :]
-    if "/" in line or " of " in line:
-        line = _OF_MAXIMUM.sub(_mask_maximum, line)
-    return line
-
-
-def _is_in_sequence(number: int, list_numbers: set[int]) -> bool:
-    """Return whether a number begins one of several items of a list: "7. Because" alone is an answer."""
-    return number - 1 in list_numbers or (number <= 1 and number + 1 in list_numbers)
-
-
 def _mask_maximum(match: re.Match[str]) -> str:
     """Mask the maximum of "7/10". "120/80" remains two numbers, because a maximum is not less than the score."""
     maximum = match[3] or match[4] or match[5] or match[6]
     if float(match[1]) > float(maximum):
         return match[0]
     return match[1] + " " * (len(match[0]) - len(match[1]))
-
-
-def _read_number(match: re.Match[str], *, has_decimal_commas: bool) -> float:
-    if match["exponent"] is not None:
-        coefficient = (match["coefficient"] or "1").replace(",", "")
-        return float(f"{coefficient}e{match['exponent']}")
-    number = match[0]
-    is_decimal = has_decimal_commas and number.count(",") == 1 and "." not in number
-    if is_decimal or match["decimals"] is not None or number.lstrip("+-").startswith("0,"):
-        return float(number.replace(",", "."))
-    return float(number.replace(",", ""))
 
 
 _MONTHS_OF_YEAR = 12

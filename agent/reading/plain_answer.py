@@ -63,6 +63,10 @@ def _write_space(match: re.Match[str]) -> str:  # noqa: ARG001
     return " "
 
 
+def _write_minus(match: re.Match[str]) -> str:  # noqa: ARG001
+    return "-"
+
+
 def _write_line_break(match: re.Match[str]) -> str:  # noqa: ARG001
     return "\n"
 
@@ -91,6 +95,11 @@ _LINE_BREAKS = "\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _TEXT_COMMAND = re.compile(
     r"\\(?:text|mathrm|textbf|mathbf|boldsymbol|mathit|textit|operatorname)\s?\{([^{}]{0,500})\}"
 )
+# Each pattern begins with the character that it looks for, which is several times faster than a lookbehind.
+_EMPHASIS = re.compile(r"[*`$](?:(?<![\w)*`$].)[*`$]{0,3}(?=\S)|(?<=\S.)[*`$]{0,3}(?![\w(*`$]))")
+_SPACED_MINUS = re.compile(
+    r"-(?:(?<=[=:≈]-)|(?<=[=:≈] -)|(?<=\b(?:is|of) -)|(?<=\bwas -)) (?=\.?\d)"
+)
 _PROGRAM = re.compile(r"```(?:python|py|r|js|javascript|sql)\n(?:[^`]|`(?!``)){0,20000}(?:```|$)")
 _POWERS = _Step("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"), _write_power)
 
@@ -117,16 +126,16 @@ _STEPS = (
     _Step("~", re.compile(r"~~[^~\n]{1,200}~~"), _write_space),
     _Step("|", re.compile(r"[ \t]{0,20}\|[ \t]{0,20}(?=[^|\n])"), _write_colon),
     # Emphasis marks are at a word's edge; in "2*3" and "10**3" the asterisks are arithmetic.
-    _Step("*`$", re.compile(r"(?<![\w)*`$])[*`$]{1,4}(?=\S)|(?<=\S)[*`$]{1,4}(?![\w(*`$])"), _write_nothing),
-    _Step("*", re.compile(r"(?<![*\w])\*{2}(?=\w)|(?<=[A-Za-z.:%)])\*{2}(?=\w)"), _write_nothing),
-    _Step("_", re.compile(r"(?<!\w)_{1,3}(?=[^\s_])|(?<=[^\s_])_{1,3}(?!\w)"), _write_nothing),
+    _Step("*`$", _EMPHASIS, _write_nothing),
+    _Step("*", re.compile(r"\*\*(?=\w)(?:(?<![*\w]..)|(?<=[A-Za-z.:%)]..))"), _write_nothing),
+    _Step("_", re.compile(r"_(?:(?<!\w.)_{0,2}(?=[^\s_])|(?<=[^\s_].)_{0,2}(?!\w))"), _write_nothing),
     _Step("#", re.compile(r"^ ?#{1,6}(?= |\d)", re.MULTILINE), _write_nothing),
     _Step(("  ", "\t"), re.compile(r"[^\S\n]{2,}|[^\S\n ]"), _write_space),
     _Step(("\n ", " \n"), re.compile(r"(?<=\n) | (?=\n)"), _write_nothing),
     # A calculation goes on in the next line, unless that line is its result.
-    _Step("\n", re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])(?![=≈] ?[-+]?[\d.,]{1,20}[^\n\d=≈]{0,20}(?:\n|$))"), _write_space),
+    _Step(("\n=", "\n≈"), re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])(?![=≈] ?[-+]?[\d.,]{1,20}[^\n\d=≈]{0,20}(?:\n|$))"), _write_space),
     # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
-    _Step(("- ",), re.compile(r"((?:[=:≈]|\b(?:is|of|was)) ?-) (?=\.?\d)"), _keep_group),
+    _Step(("- ",), _SPACED_MINUS, _write_minus),
 )  # fmt: skip
 
 

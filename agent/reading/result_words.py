@@ -39,10 +39,9 @@ OF_THE_SCALE = re.compile(
     re.I,
 )
 SENTENCE_END = re.compile(
-    r"\n+"
-    r"|(?<!\n\d)(?<!\n\d\d)(?<![\s.])(?<!\bvs)(?<!\bapprox)(?<!\be\.g)(?<!\bi\.e)(?<!\bca)(?<!\bno)(?<!\bDr)[.!?][)\]\"']{0,3}"
-    r"(?:\s+(?=[A-Z(\[\"'≈~∴→0-9-])|(?=[A-Z][a-z]+\b))|;\s(?![^()\n]{0,200}\))(?!(?:using|with"
-    r"|without|corrected|based|if|or|when|but)\b)"
+    r"\n+|[.!?](?<![\s.].)(?<!\n\d.)(?<!\n\d\d.)(?<!\b(?:vs|ca|no|Dr).)(?<!\bapprox.)(?<!\b(?:e\.g|i\.e).)"
+    r"[)\]\"']{0,3}(?:\s+(?=[A-Z(\[\"'≈~∴→0-9-])|(?=[A-Z][a-z]+\b))"
+    r"|;\s(?![^()\n]{0,200}\))(?!(?:using|with|without|corrected|based|if|or|when|but)\b)"
 )
 EQUALS = re.compile(r"(?<![<>!=])(?:[=≈≅→⇒]|->)[ ≈~$(]{0,4}(?=[-+]?\.?\d)")
 VERB = (
@@ -317,7 +316,10 @@ ANSWER_FIELDS = {
 }
 # One of these is in every cue; looking for them first is faster.
 CUE_WORDS = (
-    "ans",
+    "answer",
+    "ans:",
+    "ans ",
+    "ans=",
     "result",
     "final",
     "output",

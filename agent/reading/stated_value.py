@@ -4,6 +4,7 @@ The rules are tried in the order of their names below. The first that applies de
 single clear value, the text states none.
 """
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -27,7 +28,7 @@ _MAX_PASSAGE = 1_000  # characters behind a cue
 _MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
 _MAX_PARTS = 50  # lines that may add up to a total
 _WORDS_OF_UNIT = 4  # that may follow a value at the end of a text without a full stop
-_LONGEST_VALUE = 40
+_LONGEST_LAST_WORD = 12
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
 
@@ -68,33 +69,24 @@ class Choice(Generic[V]):
 
 def choose(text: str, find_mentions: Callable[[str], Mentions[V]]) -> Choice[V] | None:
     """Return the mention that the text states as its value, and the rule that says so."""
-    reader = _Reader(text, find_mentions)
-    mention = reader.get_only_mention()
-    if mention:
-        return Choice(mention, WHOLE_ANSWER) if mention.value is not None else None
+    mentions = find_mentions(text)
+    if mentions.only:
+        return Choice(mentions.only, WHOLE_ANSWER)
+    reader = _Reader(text, mentions)
     continuation = result_words.CONTINUATION.search(text, 1)
     if continuation:
         # The model has answered and invents the next question.
         before = text[: continuation.start()].rstrip()
-        return _Reader(before, find_mentions).choose() if before else None
+        return choose(before, find_mentions) if before else None
     return reader.choose()
 
 
 class _Reader(Generic[V]):
     """Decides which of the mentions in a plain text is its value."""
 
-    def __init__(self, text: str, find_mentions: Callable[[str], Mentions[V]]) -> None:
+    def __init__(self, text: str, mentions: Mentions[V]) -> None:
         self._text = text
-        self._mentions = find_mentions(text)
-
-    def get_only_mention(self) -> Mention[V] | None:
-        """Return the mention that is the whole text, if one is."""
-        if len(self._text) > _LONGEST_VALUE:
-            return None
-        mentions = self._get_mentions(0, len(self._text))
-        if mentions and mentions[0].start == 0 and mentions[0].end == len(self._text):
-            return mentions[0]
-        return None
+        self._mentions = mentions
 
     def choose(self) -> Choice[V] | None:
         fields = self._list_json_fields()
@@ -197,10 +189,7 @@ class _Reader(Generic[V]):
     def _choose_cued(self) -> tuple[bool, Choice[V] | None]:
         """Return whether the last "answer:" decides, and the value that it states."""
         text = self._text
-        lowered = text.lower()
-        if not any(word in lowered for word in result_words.CUE_WORDS):
-            return False, None
-        for cue in reversed(list(result_words.CUE.finditer(text))[-_MAX_CUES:]):
+        for cue in itertools.islice(self._iter_cues_from_end(), _MAX_CUES):
             if is_denied(text, cue.start()):
                 return True, None
             line_start = text.rfind("\n", 0, cue.start()) + 1
@@ -230,6 +219,18 @@ class _Reader(Generic[V]):
                 return True, None
             return True, Choice(statement.mention, FINAL_ANSWER)
         return False, None
+
+    def _iter_cues_from_end(self) -> Iterator[re.Match[str]]:
+        lowered = self._text.lower()
+        if not any(map(lowered.__contains__, result_words.CUE_WORDS)):
+            return
+        end = len(self._text)
+        while end > 0:
+            start = self._text.rfind("\n", 0, end - 1) + 1
+            line = self._text[start:end].lower()
+            if any(map(line.__contains__, result_words.CUE_WORDS)):
+                yield from reversed(list(result_words.CUE.finditer(self._text, start, end)))
+            end = start
 
     def _is_contradicted(self, mention: Mention[V], cue_start: int) -> bool:
         """Return whether the last result before "answer:", or the last of the text, is called a result and differs."""
@@ -280,7 +281,9 @@ class _Reader(Generic[V]):
         text = self._text.rstrip(" \n*_")
         line_start = text.rfind("\n") + 1
         line = text[line_start:][-_MAX_PASSAGE:]
-        if result_words.BREAKS_OFF.search(line) or line.count("(") > line.count(")"):
+        if result_words.BREAKS_OFF.search(line[-_LONGEST_LAST_WORD:]) or line.count(
+            "("
+        ) > line.count(")"):
             return True
         if not line[-1:].isalnum() or result_words.LIST_MARK.match(line):
             return False
