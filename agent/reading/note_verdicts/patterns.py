@@ -75,7 +75,7 @@ CORRECT_WORD = (
 )
 EXCEPTION = re.compile(
     r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly"
-    r"|not|until|up\sto|almost|nearly|so\sfar)\b",
+    r"|not|until|up\sto|assuming|provided|pending|almost|nearly|so\sfar)\b",
     re.IGNORECASE,
 )
 HARMLESS = re.compile(
@@ -127,7 +127,7 @@ STATUS = re.compile(
 DOUBT = re.compile(
     r"\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
     r"|suspicious|suspicio\w{1,3}|candidates?|tempt\w{0,5}|consider(?:ed|ing)?"
-    r"|quibble|(?:hard|difficult|reluctant|hesitant)\sto|hesitate|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
+    r"|quibble|far\sfrom|need(?:ed)?\s(?:more|further|additional)|(?:hard|difficult|reluctant|hesitant)\sto|hesitate|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
     re.IGNORECASE,
 )
 # "Sentences 0-5: CORRECT"
@@ -137,6 +137,20 @@ SENTENCE_BEFORE = re.compile(
     re.IGNORECASE,
 )
 ALMOST = re.compile(r"\b(?:almost|nearly|hardly|mostly|virtually)\s{0,2}$", re.IGNORECASE)
+CONSISTENT_WITH = re.compile(
+    r"\swith\s(?:an?\s|the\s)?(?P<diagnosis>[^.,;:!?\n]{3,80})", re.IGNORECASE
+)
+_OF_THE_NOTE = r"(?:diagnos|presentation|findings|history|guideline|standard|clinical|medical|current|each|one\b|other)"
+OF_THE_NOTE = re.compile(_OF_THE_NOTE, re.IGNORECASE)
+IN_PART = re.compile(
+    r"\s(?:in\smost|for\sthe\smost|in\sgeneral|in\slarge|in\spart|partly)\b", re.IGNORECASE
+)
+# '"Vaginal pH is 5.8." is not wrong.'
+CALLED_FINE = re.compile(
+    r"\b(?:is|are|was|looks|seems)\s(?:\w{1,12}\s){0,2}?(?:right|correct|fine|accurate|not\swrong|not\sincorrect|okay|ok|plausible"
+    r"|acceptable)\b",
+    re.IGNORECASE,
+)
 IF = re.compile(r"\W{0,4}(?:if|unless|suppose|were|had)\b", re.IGNORECASE)
 IF_WITHIN = re.compile(r"\b(?:if|whether|unless|in\scase|when)\b[^,;:]{0,60}$", re.IGNORECASE)
 CALLED_CORRECT = re.compile(r"\W{0,4}correct(?:\s(?:sentence|line))?\s{0,2}[:=]", re.IGNORECASE)
@@ -220,6 +234,11 @@ CALLS_CORRECT = (
         "don't|do not",
         rf"\b(?:don't|do\snot)\s(?:think|believe|see)\s(?:that\s)?there(?:'s|\sis|\sare)\s(?:an?"
         rf"|any)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
+    _build_statement("error?|errors?|mistakes?", r"\b(?:errors?|mistakes?)\?\s{1,2}(?:no|none)\b"),
+    _build_statement(
+        "there do",
+        rf"\bthere\s(?:does|do)(?:n't|\snot)\s(?:appear|seem)\sto\sbe\s(?:an?|any)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
     ),
     _build_statement(
         "errors|error:|error :|mistakes",
@@ -314,7 +333,7 @@ MENDED_IN = re.compile(
     re.IGNORECASE,
 )
 CHOICE = re.compile(
-    rf"(?:\b(?:best\sguess|my\s(?:pick|choice|vote|money))(?:\s(?:is|was|would\sbe|goes\sto|on))?"
+    rf"(?:\b(?:had|have)\sto\s(?:pick|choose|guess|decide)(?:\sone)?,?|\b(?:best\sguess|my\s(?:pick|choice|vote|money))(?:\s(?:is|was|would\sbe|goes\sto|on))?"
     rf"|\bi(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\s(?:with|for)|select|flag|settle\s(?:on"
     rf"|for)|opt\sfor|name)(?:\sthat|\sit's|\sit\sis)?"
     rf"|\bthe\s(?:sentence\s)?id\s(?:is|would\sbe)|\bleav(?:es|ing)\s(?:us\swith|only|just|me\swith)?|\b(?:it"
@@ -328,6 +347,10 @@ REMAINS = re.compile(
 )
 EXCEPT_FOR = re.compile(
     rf"\b(?:except|apart\sfrom|other\sthan|besides|save\sfor|aside\sfrom)\s(?:for\s|in\s)?(?:the\s)?{REFERENCE}",
+    re.IGNORECASE,
+)
+ALL_EXCEPT = re.compile(
+    rf"\b(?:all|everything|every)\s(?:\w{{1,12}}\s){{0,3}}?(?:except|but|besides|other\sthan|apart\sfrom)\s(?:for\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}",
     re.IGNORECASE,
 )
 CALLS_WRONG_SOMEWHERE = (
@@ -383,6 +406,11 @@ CALLS_WRONG_SOMEWHERE = (
     ),
     _build_statement("in sentences", r"\b(?:errors|mistakes)\s(?:are\s)?in\ssentences\s\d{1,4}"),
     _build_statement("not correct", r"\bnot\sCORRECT\b"),
+    _build_statement("error?|errors?|mistakes?", r"\b(?:errors?|mistakes?)\?\s{1,2}yes\b"),
+    _build_statement(
+        "there seem|there appear",
+        rf"\bthere\s(?:seems?|appears?)\sto\sbe\s(?:an?|one|1)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
+    ),
     _build_statement(
         "not every|not all",
         rf"\bnot\s(?:every|all)\s(?:of\s(?:the|these|its)\s)?(?:the\s)?{SENTENCE_WORD}\s(?:\w{{1,12}}\s){{0,4}}?(?:is|are)\s{FINE_WORD}",
@@ -455,6 +483,7 @@ CALLS_SENTENCE_WRONG = (
     _join("guess|my |i |i'|leav|it |this| id ", CHOICE),
     _join("remains|is left", REMAINS),
     _join("except|apart|other than|besides|save for|aside", EXCEPT_FOR),
+    _join("except| but |besides|other than|apart from", ALL_EXCEPT),
     _join(REFERS, NUMBER_ALONE),
 )
 DIGIT = re.compile(r"\d")

@@ -372,6 +372,8 @@ class ClaimsOfText:
             return False
         if patterns.ALMOST.search(before) or patterns.IF_WITHIN.search(before[-80:]):
             return False
+        if patterns.IN_PART.match(after) or self._fits_another_diagnosis(match[0], after):
+            return False
         is_doubted = (
             patterns.DOUBT.search(before)
             or patterns.DOUBT.search(after)
@@ -384,6 +386,15 @@ class ClaimsOfText:
         if patterns.TURN_NEXT.match(self._flat, end):
             return False
         return not patterns.NEGATION.search(patterns.CLAUSE_END.split(before)[-1])
+
+    def _fits_another_diagnosis(self, statement: str, after: str) -> bool:
+        """Return whether the note is called consistent with something that it does not mention."""
+        fits = patterns.CONSISTENT_WITH.match(after)
+        if not self._sentences or fits is None or not statement.lower().endswith("consistent"):
+            return False
+        diagnosis = fits["diagnosis"].strip().lower()
+        is_named = any(diagnosis in sentence.lower() for sentence in self._sentences.values())
+        return not is_named and patterns.OF_THE_NOTE.match(diagnosis) is None
 
     def _is_doubted(self, start: int, end: int) -> bool:
         sentence_start, sentence_end = (
@@ -553,7 +564,8 @@ class ClaimsOfText:
                     if patterns.CALLS_WRONG.search(self._plain[max(0, span[0] - 80) : span[0]])
                     or patterns.AFTER_QUOTED_ERROR.match(self._plain, span[1])
                 ]
-        if not passages and "\n" not in self._plain.strip():
+        calls_fine = patterns.CALLED_FINE.search(self._plain) is not None
+        if not passages and not calls_fine and "\n" not in self._plain.strip():
             caption = patterns.CALLED_CORRECT.match(self._plain)
             start = caption.end() if caption else 0
             is_repeated = self._is_in_note(self._plain[start:])
