@@ -47,6 +47,8 @@ ASKED = Rule(
     "question and answer", "The answer asks whether a label fits, and says so.", "Hallucinated? No."
 )
 TICKED = Rule("ticked box", "The box before one label is ticked.", "[ ] 0 [x] 1")
+RULES = (FIELD, ASKED, TICKED)
+"""The rules for labels that options do not have; the others are those of options."""
 
 _SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
 _CODE_SIGN = re.compile(f"[{LETTER_SIGNS}]")

@@ -10,7 +10,7 @@ from pathlib import Path
 from agent.metrics import read_answer
 from agent.metrics.billing import NAMED_CODES, NAMED_CODES_RULE
 from agent.metrics.readers import WHOLE_TEXT, WHOLE_TEXT_RULE
-from agent.reading import note_verdicts, numbers, queries, unread
+from agent.reading import labels, note_verdicts, numbers, queries, unread
 from agent.reading.choice import RULES as CHOICE_RULES
 from agent.reading.choice import read_option
 from agent.reading.reading import Reading
@@ -44,6 +44,10 @@ def list_rules() -> list[ShownRule]:
         ShownRule("option", rule.name, rule.description, rule.example, _read_option)
         for rule in CHOICE_RULES
     ]
+    rules += [
+        ShownRule("label", rule.name, rule.description, rule.example, _read_label)
+        for rule in labels.RULES
+    ]
     rules += _list_pairs("number, date", numbers.RULES, numbers.read_number)
     verdict = _make_reader("medec_error_flag_accuracy")
     rules += _list_pairs("MEDEC verdict", note_verdicts.RULES, verdict)
@@ -66,6 +70,10 @@ def _list_pairs(
 
 def _read_option(answer: str) -> Reading | None:
     return read_option(answer, OPTIONS)
+
+
+def _read_label(answer: str) -> Reading | None:
+    return labels.read_label(answer, (("0", "true"), ("1", "hallucinated")))
 
 
 def _make_reader(metric: str) -> Callable[[str], Reading | None]:
