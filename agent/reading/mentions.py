@@ -87,6 +87,12 @@ _OF_MAXIMUM = re.compile(
 _NAMED_BEFORE = re.compile(
     r"(?:\^|\*\*) ?[{(]?$|\b(?!(?:BE|AG|DG|IS)-)[A-Z][A-Za-z]{1,9}-$|\bCKD-EPI \(?$|[\w.,)] ?\[$",
 )
+_SPACED_NAMES = (
+    "^ ",
+    "* ",
+    "I ",
+    "[ ",
+)  # the ends of what the pattern above matches before a space
 _NUMBERED_BEFORE = re.compile(
     r"\b(?:steps?|criteri(?:on|a)|equation|type|class|stage|grade|factor|part|item|option|day"
     r"|table|phase|tier|NYHA|ASA"
@@ -145,22 +151,9 @@ _ONES = (
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 # One of these is in every number word up to 99; looking for them first is faster.
 _STEMS = (
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "elev",
-    "twe",
-    "thir",
-)
-_STEMS += ("fif",)
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("elev", "twe", "thir", "fif"),
+)  # fmt: skip
 _WORD = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES[1:10])}))?|{'|'.join(_ONES)})"
 # Words count as a number only where a result is stated: "the score is zero", "She meets two criteria", or alone.
 _WORDS = (
@@ -326,15 +319,15 @@ def _is_named(before: str, number: re.Match[str]) -> bool:
     """Return whether the words before digits show that they are part of a name or unit."""
     text, end = number.string, number.end()
     last = before[-1]
-    if last in "^*{(-[ ":
-        if _NAMED_BEFORE.search(before):
-            return number["exponent"] is None
-        if number.end() - number.start() <= 2 and _NUMBERED_BEFORE.search(before):
-            return _NUMBERED_BEHIND.match(text, end) is not None
-    if last in "/ " and _UNIT_BEFORE.search(before):
-        return _UNIT_BEHIND.match(text, end) is not None
-    if last == " " and _WITHIN_BEFORE.search(before):
-        return _TIME_BEHIND.match(text, end) is not None
+    may_be_named = last in "^*{(-[" or before[-2:] in _SPACED_NAMES
+    if may_be_named and _NAMED_BEFORE.search(before):
+        return number["exponent"] is None
+    if last in " -#" and number.end() - number.start() <= 2 and _NUMBERED_BEFORE.search(before):
+        return _NUMBERED_BEHIND.match(text, end) is not None
+    if last in "/ " and _UNIT_BEHIND.match(text, end) and _UNIT_BEFORE.search(before):
+        return True
+    if last == " " and _TIME_BEHIND.match(text, end):
+        return _WITHIN_BEFORE.search(before) is not None
     return False
 
 

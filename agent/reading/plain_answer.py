@@ -97,6 +97,10 @@ _TEXT_COMMAND = re.compile(
 )
 # Each pattern begins with the character that it looks for, which is several times faster than a lookbehind.
 _EMPHASIS = re.compile(r"[*`$](?:(?<![\w)*`$].)[*`$]{0,3}(?=\S)|(?<=\S.)[*`$]{0,3}(?![\w(*`$]))")
+_ENVIRONMENT = re.compile(r"\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[^{}]{0,20}\})?|\\\\(?=\s|&|$)")
+_NEXT_EQUATION = re.compile(
+    r"\n{1,2}(?=[=≈] ?[^=\n])(?![=≈] ?[-+]?[\d.,]{1,20}[^\n\d=≈]{0,20}(?:\n|$))"
+)
 _SPACED_MINUS = re.compile(
     r"-(?:(?<=[=:≈]-)|(?<=[=:≈] -)|(?<=\b(?:is|of) -)|(?<=\bwas -)) (?=\.?\d)"
 )
@@ -114,7 +118,7 @@ _STEPS = (
     _Step("<", re.compile(r"<br ?/?>|</(?:p|li|tr|div|h\d)>", re.IGNORECASE), _write_line_break),
     # "<b>5</b>" is markup; "<5" is a bound.
     _Step("<", re.compile(r"</?[A-Za-z][^<>\n]{0,100}>"), _write_space),
-    _Step("\\", re.compile(r"\\(?:begin|end)\s?\{\w{1,20}\*?\}(?:\{[^{}]{0,20}\})?|\\\\(?=\s|&|$)"), _write_line_break),
+    _Step("\\", _ENVIRONMENT, _write_line_break),
     _Step("&", re.compile(r"&(?= ?[=≈\\])"), _write_nothing),
     _Step("\\", _TEXT_COMMAND, _keep_group),
     _Step("\\", re.compile(r"\\[dt]?frac\s?\{([^{}]{0,200})\}\s?\{([^{}]{0,200})\}"), _write_fraction),
@@ -133,7 +137,7 @@ _STEPS = (
     _Step(("  ", "\t"), re.compile(r"[^\S\n]{2,}|[^\S\n ]"), _write_space),
     _Step(("\n ", " \n"), re.compile(r"(?<=\n) | (?=\n)"), _write_nothing),
     # A calculation goes on in the next line, unless that line is its result.
-    _Step(("\n=", "\n≈"), re.compile(r"\n{1,2}(?=[=≈] ?[^=\n])(?![=≈] ?[-+]?[\d.,]{1,20}[^\n\d=≈]{0,20}(?:\n|$))"), _write_space),
+    _Step(("\n=", "\n≈"), _NEXT_EQUATION, _write_space),
     # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
     _Step(("- ",), _SPACED_MINUS, _write_minus),
 )  # fmt: skip

@@ -1,0 +1,432 @@
+"""Read the value that one sentence or line states, and how clearly it states it. Pure.
+
+Of the values that a sentence mentions, limits, ranges, the parts of a sum and what stands in explaining brackets are
+not its result. What remains must be one value, or be led to by the others: behind the last equals sign of a
+calculation, behind the verb, or as their sum.
+"""
+
+import math
+import re
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Generic
+
+from agent.reading import result_words, statements
+from agent.reading.mentions import Mention, Mentions, V
+
+_MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
+
+
+class Strength(IntEnum):
+    """How clearly a sentence states the result of the answer."""
+
+    MENTIONED = 0
+    """The only value of a sentence, but neither behind a verb nor a label."""
+    WEAK = 1
+    """A value behind a verb or label, of something that may not be the result."""
+    EQUATION = 2
+    """A calculation with its result."""
+    CONCLUSION = 3
+    """A sentence that draws a conclusion, or names a score or total."""
+    ALONE = 4
+    """A line that is the value alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[V]):
+    """A sentence that mentions values: `mention` is the value that it states, None if it states no single one."""
+
+    mention: Mention[V] | None
+    strength: Strength
+    is_aside: bool = False
+    is_risk: bool = False
+    is_named: bool = False
+    """The statement calls its value the score, result or answer."""
+
+
+class SentenceReader(Generic[V]):
+    """Reads the sentences of a plain text, each once."""
+
+    def __init__(self, text: str, mentions: Mentions[V]) -> None:
+        self._text = text
+        self._mentions = mentions
+        self._read: dict[tuple[int, int], Statement[V] | None] = {}
+
+    def read(self, start: int, end: int) -> Statement[V] | None:
+        """Return what a sentence states; None if it mentions no value."""
+        if (start, end) not in self._read:
+            self._read[start, end] = self._read_new(start, end)
+        return self._read[start, end]
+
+    def _read_new(self, start: int, end: int) -> Statement[V] | None:
+        mentions = self._mentions.list_between(start, end)
+        if not mentions:
+            return None
+        if len(mentions) > _MAX_MENTIONS:
+            return Statement(None, Strength.WEAK)
+        sentence = self._text[start:end]
+        mentions = self._drop_bracketed(start, end, mentions)
+        results = [mention for mention in mentions if not self._is_reference(start, mention)]
+        mention, strength = self._pick(start, end, results) if results else (None, Strength.WEAK)
+        mention = self._follow_rounding(mention, end)
+        first = mention or mentions[0]
+        before = self._text[max(start, first.start - 200) : first.start]
+        statement: Statement[V] = Statement(
+            mention,
+            strength,
+            is_aside=not results or _is_aside(sentence) or self._is_scale(start, end, mentions),
+            is_risk=self._is_risk(start, first),
+            is_named=result_words.NAMED_RESULT.search(before) is not None,
+        )
+        if mention is None:
+            return statement
+        if (
+            mention.value is None
+            or self.is_bound(mention)
+            or self.is_denied(mention)
+            or self.is_operand(mention)
+        ):
+            return replace(statement, mention=None)
+        if self._is_alone(mention, start, end):
+            return Statement(mention, Strength.ALONE)
+        if strength <= Strength.WEAK and self._text[mention.start] == "+":
+            return replace(statement, mention=None)  # points for a criterion
+        return statement
+
+    def _is_scale(self, start: int, end: int, mentions: list[Mention[V]]) -> bool:
+        """Return whether a sentence says what ranges of values mean: "13-15 mild", "A ratio under 0.4 suggests"."""
+        for mention in mentions:
+            if mention.value is not None and not self.is_bound(mention):
+                return False
+        before = self._text[start : mentions[0].start]
+        if result_words.NAMED_RESULT.search(before):
+            return False
+        return (
+            result_words.APPROXIMATELY.fullmatch(before.rstrip("<>≤≥ ")) is not None
+            or before.rstrip("<>≤≥ ").endswith("(")
+            or result_words.INTERPRETS.search(_hide_signs(self._text[start:end])) is not None
+        )
+
+    def _is_reference(self, start: int, mention: Mention[V]) -> bool:
+        """Return whether a value is a limit with which results are compared: "the threshold of 90", "normal 8-12"."""
+        before = self._text[max(start, mention.start - 50) : mention.start]
+        return result_words.REFERENCE.search(before) is not None
+
+    def _follow_rounding(self, mention: Mention[V] | None, end: int) -> Mention[V] | None:
+        """Return the value to which the text rounds the mention: "21.6, rounded to 22"."""
+        if mention is None:
+            return None
+        for other in self._mentions.list_between(mention.end, end):
+            gap = self._text[mention.end : other.start]
+            if are_close(mention.value, other.value) and result_words.ROUNDED_TO.match(gap):
+                return other
+        return mention
+
+    def _is_risk(self, start: int, mention: Mention[V]) -> bool:
+        if result_words.RISK_BEHIND.match(self._text, mention.end):
+            return True
+        before = self._text[start : mention.start]
+        return (
+            result_words.RISK.search(before) is not None
+            and result_words.SCORE.search(before) is None
+        )
+
+    def _drop_bracketed(self, start: int, end: int, mentions: list[Mention[V]]) -> list[Mention[V]]:
+        """Return the mentions without those in brackets that explain the value before them."""
+        kept = mentions
+        for brackets in result_words.BRACKETS.finditer(self._text, start, end):
+            inside = self._mentions.list_between(brackets.start(1), brackets.end(1))
+            before = [mention for mention in kept if mention.end <= brackets.start()]
+            if not inside or not before:
+                continue
+            if all(self.is_bound(mention) for mention in inside):
+                kept = [m for m in kept if not brackets.start() <= m.start < brackets.end()]
+                continue
+            gap = self._text[before[-1].end : brackets.start()]
+            if re.search(r"[-+*/×=(] ?$|[,)]", gap):
+                continue
+            if self._explains(brackets, before[-1], inside):
+                kept = [m for m in kept if not brackets.start() <= m.start < brackets.end()]
+        return kept
+
+    def _explains(
+        self, brackets: re.Match[str], mention: Mention[V], inside: list[Mention[V]]
+    ) -> bool:
+        content = brackets[1]
+        if len(inside) == 1 and re.match(r"not [\d-]", content):
+            return True
+        if _holds_rival(content):
+            return False
+        if all(are_close(mention.value, other.value) for other in inside):
+            return True
+        if len(inside) == 1 and self._is_converted(brackets, mention, inside[0]):
+            return True
+        if (
+            result_words.EXPLAINS.match(content)
+            or result_words.INTERPRETS.search(content)
+            or result_words.ARITHMETIC.search(content)
+        ):
+            return True
+        assigned = [match.end() for match in result_words.EQUALS.finditer(content)]
+        if len(assigned) == 1:
+            return are_close(inside[-1].value, mention.value)
+        if assigned:
+            inside = [other for other in inside if other.start - brackets.start(1) in assigned]
+        return adds_up([other.value for other in inside], mention.value)
+
+    def _is_converted(
+        self, brackets: re.Match[str], mention: Mention[V], other: Mention[V]
+    ) -> bool:
+        """Return whether brackets repeat the value in another unit: "12.7 mg/dL (3.2 mmol/L)"."""
+        unit = self._text[mention.end : brackets.start()].strip()
+        before = self._text[brackets.start(1) : other.start]
+        other_unit = self._text[other.end : brackets.end(1)].strip()
+        if not result_words.APPROXIMATELY.fullmatch(before) or unit == other_unit:
+            return False
+        # "0.369 s (369 ms)": either may be the unit that was asked for.
+        if _differ_by_a_thousand(mention.value, other.value):
+            return False
+        return (
+            result_words.UNIT.fullmatch(unit) is not None
+            and result_words.UNIT.fullmatch(other_unit) is not None
+        )
+
+    def _pick(
+        self, start: int, end: int, mentions: list[Mention[V]]
+    ) -> tuple[Mention[V] | None, Strength]:
+        """Return the mention that a sentence states as its value, and how clearly."""
+        text = self._text
+        if len({mention.value for mention in mentions}) == 1:
+            mention = mentions[-1]
+            return mention, self._weigh(start, mention)
+        behind_equals = {match.end() for match in result_words.EQUALS.finditer(text, start, end)}
+        assigned = [mention for mention in mentions if mention.start in behind_equals]
+        assigned = [m for m in assigned if m is mentions[0] or not self._is_in_brackets(start, m)]
+        computed = [mention for mention in assigned if self._is_computed(start, mention)]
+        if computed:
+            if self._is_explained(computed[-1], mentions, end):
+                return computed[-1], max(Strength.EQUATION, self._weigh(start, computed[-1]))
+            return None, Strength.EQUATION
+        before_last = [mention.value for mention in mentions[:-1]]
+        if adds_up(before_last, mentions[-1].value) and self._is_behind_verb(start, mentions[-1]):
+            return mentions[-1], Strength.CONCLUSION
+        if result_words.PART.match(text, mentions[0].end):
+            rest = [
+                mention for mention in mentions if not result_words.PART.match(text, mention.end)
+            ]
+            return self._pick(start, end, rest) if rest else (None, Strength.WEAK)
+        others = [mention.value for mention in mentions[1:]]
+        if adds_up(others, mentions[0].value) and self._is_behind_verb(start, mentions[0]):
+            return mentions[0], self._weigh(start, mentions[0])
+        if self._is_conversion(start, mentions, assigned):
+            return mentions[1], Strength.EQUATION
+        named = [
+            m
+            for m in mentions
+            if result_words.RESULT_NOUN.search(text[max(start, m.start - 120) : m.start])
+        ]
+        if named:
+            return self._pick_last(end, named, mentions), Strength.CONCLUSION
+        verbs = [m for m in mentions if self._is_behind_verb(start, m)]
+        if verbs:
+            last = self._pick_last(end, verbs, mentions)
+            return last, self._weigh(start, last or verbs[-1])
+        label = text[start : mentions[0].start]
+        is_label = len(label.split()) <= 4 and not result_words.PREPOSITION.search(label)
+        is_label = is_label or result_words.NAME_OF.fullmatch(label) is not None
+        if is_label and self._is_explained(mentions[0], mentions, end):
+            return mentions[0], Strength.WEAK
+        return None, Strength.WEAK
+
+    def _is_conversion(
+        self, start: int, mentions: list[Mention[V]], assigned: list[Mention[V]]
+    ) -> bool:
+        """Return whether one amount equals another in the same unit: "8 mg dexamethasone = 53.4 mg prednisolone"."""
+        if len(mentions) != 2 or assigned != mentions[1:]:
+            return False
+        units = [result_words.UNIT_WORDS.match(self._text, mention.end + 1) for mention in mentions]
+        if not units[0] or not units[1] or units[0][0] != units[1][0]:
+            return False
+        return (
+            result_words.APPROXIMATELY.fullmatch(self._text[start : mentions[0].start]) is not None
+        )
+
+    def _is_in_brackets(self, start: int, mention: Mention[V]) -> bool:
+        before = self._text[start : mention.start]
+        return before.count("(") > before.count(")")
+
+    def _pick_last(
+        self, end: int, stated: list[Mention[V]], mentions: list[Mention[V]]
+    ) -> Mention[V] | None:
+        """Return the only stated mention, or the last if it is a conclusion from the others."""
+        first = stated[0]
+        last = stated[-1]
+        leads_to_last = result_words.LEADS_TO.search(self._text, first.end, last.start)
+        if not leads_to_last and self._is_explained(first, mentions, end):
+            return first
+        if not self._is_explained(last, mentions, end):
+            return None
+        if len(stated) == 1:
+            return last
+        gap = self._text[stated[-2].end : last.start]
+        if result_words.RIVAL.search(gap) or not result_words.LEADS_TO.search(gap):
+            return None
+        return last
+
+    def _is_behind_verb(self, start: int, mention: Mention[V]) -> bool:
+        before = self._text[max(start, mention.start - 60) : mention.start]
+        if result_words.BEHIND_VERB.search(before) or result_words.GIVES_NAMED.search(before):
+            return True
+        return (
+            mention.start - start <= 20 and result_words.APPROXIMATELY.fullmatch(before) is not None
+        )
+
+    def _is_computed(self, start: int, mention: Mention[V]) -> bool:
+        """Return whether a calculation stands before the equals sign, rather than a name."""
+        before = self._text[max(start, mention.start - 200) : mention.start].rstrip(" =≈~$(→>-⇒≅")
+        return result_words.CALCULATES.search(before) is not None
+
+    def _is_explained(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
+        """Return whether the mentions behind this one in the sentence only explain, round or interpret it."""
+        text = self._text
+        previous_end = mention.end
+        for other in mentions:
+            if other.start <= mention.start:
+                continue
+            gap = result_words.BRACKETS.sub(" ", text[previous_end : other.start])
+            is_same = are_close(mention.value, other.value)
+            if not is_same and result_words.NOT_OTHER.match(gap):
+                previous_end = other.end
+                continue
+            if result_words.RIVAL.search(gap):
+                return False
+            if not is_same and result_words.IN_OTHER_WORDS.search(gap):
+                return False
+            if self._explains_rest(gap, previous_end, min(end, other.end + 40)):
+                return result_words.RIVAL.search(text[mention.end : end]) is None
+            if not is_same:
+                return False
+            previous_end = other.end
+        return True
+
+    def _explains_rest(self, gap: str, start: int, end: int) -> bool:
+        """Return whether words behind a value begin an explanation or interpretation."""
+        if result_words.WHICH_IS.match(gap) or _explains_from(gap):
+            return True
+        return result_words.INTERPRETS.search(self._text, start, end) is not None
+
+    def _weigh(self, start: int, mention: Mention[V]) -> Strength:
+        text = self._text
+        before = text[max(start, mention.start - 200) : mention.start]
+        if result_words.RESULT_NOUN.search(before) or result_words.CONCLUDES.search(before):
+            return Strength.CONCLUSION
+        if result_words.EQUALS.search(
+            text, max(start, mention.start - 6), mention.start + 2
+        ) and self._is_computed(start, mention):
+            return Strength.EQUATION
+        return Strength.WEAK if self._is_behind_verb(start, mention) else Strength.MENTIONED
+
+    def _is_alone(self, mention: Mention[V], start: int, end: int) -> bool:
+        """Return whether the line has only the value and its unit."""
+        before = self._text[start : mention.start]
+        if len(before) > 30 or not result_words.APPROXIMATELY.fullmatch(before):
+            return False
+        if start > 0 and self._text[start - 1] != "\n":
+            return False
+        after = self._text[mention.end : end]
+        return len(after) < 80 and len(result_words.UNIT_WORDS.findall(after)) <= 6
+
+    def is_bound(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is a limit ("< 5", "at least 5"), a ratio or part of one."""
+        if self._is_ratio(mention):
+            return True
+        before = self._text[max(0, mention.start - 40) : mention.start].rpartition("\n")[2]
+        return (
+            result_words.BOUND_BEFORE.search(before) is not None
+            or result_words.BOUND_AFTER.match(self._text, mention.end) is not None
+        )
+
+    def _is_ratio(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is a side of "1:2" or "1/2"."""
+        text, end = self._text, mention.end
+        if text[end : end + 1] in (":", "/") and self._mentions.list_between(end + 1, end + 2):
+            return True
+        return (
+            result_words.RATIO_BEFORE.search(text, max(0, mention.start - 2), mention.start)
+            is not None
+        )
+
+    def is_operand(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is part of a formula without a result."""
+        before = self._text[max(0, mention.start - 3) : mention.start]
+        return (
+            result_words.OPERATOR_BEFORE.search(before) is not None
+            or result_words.OPERATOR_BEHIND.match(self._text, mention.end) is not None
+        )
+
+    def is_denied(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is denied ("not 5") or one end of a range."""
+        before = self._text[max(0, mention.start - 60) : mention.start]
+        return (
+            statements.is_denied(self._text, mention.start)
+            or result_words.BETWEEN.search(before) is not None
+        )
+
+
+def _hide_signs(sentence: str) -> str:
+    return re.sub("[<>≤≥]", " ", sentence)
+
+
+def _is_aside(sentence: str) -> bool:
+    """Return whether a sentence interprets or explains a result, or repeats what was given."""
+    return bool(
+        result_words.ASIDE.match(sentence)
+        or result_words.INPUT.match(sentence)
+        or result_words.USED.search(sentence)
+        or result_words.WOULD_HAVE.search(sentence)
+    )
+
+
+def _explains_from(gap: str) -> bool:
+    """Return whether the words behind a value, with or without its unit, begin an explanation."""
+    if ";" in gap or result_words.NEW_STATEMENT.search(gap):
+        return False
+    words = gap.split(" ")
+    return any(
+        result_words.EXPLAINS.match(" ".join(words[skipped:]))
+        for skipped in range(min(4, len(words)))
+    )
+
+
+def _holds_rival(brackets: str) -> bool:
+    """Return whether brackets may contain another answer: "5 (or 6)". "Rounded to" does not begin a range."""
+    content = re.sub(r"^(?:or )?rounded to\b", "", brackets, flags=re.IGNORECASE)
+    return result_words.RIVAL.search(content) is not None
+
+
+def are_close(value: object, other: object) -> bool:
+    """Return whether two values are equal, or one is the other rounded to fewer digits."""
+    if value is None or other is None:
+        return False
+    if value == other:
+        return True
+    if not isinstance(value, int | float) or not isinstance(other, int | float):
+        return False
+    return any(
+        round(value, digits) == other or round(other, digits) == value for digits in range(5)
+    )
+
+
+def _differ_by_a_thousand(value: object, other: object) -> bool:
+    """Return whether one number is a thousand times the other, as it is in a unit with another prefix."""
+    if not isinstance(value, float) or not isinstance(other, float):
+        return False
+    return math.isclose(value * 1000, other) or math.isclose(value, other * 1000)
+
+
+def adds_up(parts: list[V | None], total: V | None) -> bool:
+    """Return whether `parts` are two or more numbers that sum to `total`: "5 (2 for age, 3 for stroke)"."""
+    numbers = [part for part in parts if isinstance(part, int | float)]
+    if len(numbers) < 2 or not isinstance(total, int | float):
+        return False
+    return math.isclose(sum(numbers), total)
