@@ -108,7 +108,7 @@ _WORD_STOP = (
 )
 _NEGATES = re.compile(r"(?:not|no|isn't|doesn't|without|free|non)\b")
 _BEFORE_WORD = re.compile(
-    r"(?:^|\d%\s|[\n.,:;!?=>(\[{\"'|✓✗-]\s?[(\[\"'<]{0,2}|\b(?:is|be|was|are|say|seems|appears|looks|sounds|as|it|this|them|that|therefore|so|thus|hence|but"
+    r"(?:^|\d%\s|[\n.,:;!?=>(\[{\]\"'|✓✗-]\s?[(\[\"'<]{0,2}|\b(?:is|be|was|are|say|seems|appears|looks|sounds|as|it|this|them|that|therefore|so|thus|hence|but"
     r"|overall|simply|just|still|a|an|the|likely|probably|clearly|certainly|definitely|obviously|entirely|completely|fully|indeed"
     r"|actually|to|with|for|than|answer|choose|write|verdict|judge?ment|label|it's|that's|this's|rather|factually|plainly|purely|totally|all"
     r"|largely|and|or|being|been|means?|contains|has|shows|ist|est|es|è|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
@@ -123,6 +123,9 @@ _DOUBT = re.compile(
 _OF_A_PART = re.compile(
     r"\b(?:sentence|claim|point|step|part|fact|criteri\w{1,3}|item|line|aspect|element|detail|confidence|certainty|probability|figures?)s?\b"
     r"[^.!?\n]{0,80}(?:[:=]|->|→|\s-)\s?[\"'(]{0,2}$"
+    r"|\b(?:otherwise|else|if|unless|when)\b[^.!?\n]{0,80}(?:[:=]|->|→)\s?[\"'(]{0,2}$"
+    rf"|(?:^|\n)\s?(?:[-•+]|\d{{1,2}}[.)])\s(?![^\n:]{{0,60}}\b(?:{_NOUN}|overall|final|conclusion)\b)[^\n]{{2,110}}(?:[:=]|->|→|\s-)\s?[\"'(]{{0,2}}$"
+    r"|\b(?:hard|difficult|impossible)\sto\s(?:believe|see|imagine|say|tell)\b[^.!?\n]{0,80}$"
 )
 _WANTS = re.compile(
     r"\b(?:want\w*|tempt\w*|inclin\w*|meant|scratch|drop|forget|initially|first|used)\b[^.,;!?\n]{0,30}$",
@@ -130,7 +133,7 @@ _WANTS = re.compile(
 )
 _JOINS = (
     r"(?:[\"')\]*]{0,2}\s?(?:[=:;,/|-]|->|→|=>|\.(?=\s)|\())?\s?(?:means?\s|meaning\s|stands\sfor\s|denotes?\s|indicat\w{1,4}\s|i\.?e\.?,?\s|that\sis,?\s"
-    r"|being\s|for\s|is\s|it\sis\s|as\sin\s|which\smeans\s|because\sit\sis\s|since\sit\sis\s)?(?:the\sanswer\sis\s|a\s|an\s)?[\"'(\[*]{0,2}"
+    r"|being\s|for\s|is\s|it\sis\s|this\sis\s|that\sis\s|as\sin\s|which\smeans\s|because\sit\sis\s|since\sit\sis\s)?(?:(?:the\sanswer|it|this|that)\sis\s|a\s|an\s)?[\"'(\[*]{0,2}"
 )
 _LEGEND_GAP = re.compile(
     r"[\s,;/|).\]\"']{0,6}(?:\b(?:and|or|while|whereas|but|otherwise)\b\s?)?(?:if\s|for\s)?[\s\-•*(]{0,4}(?:\[.?\]|\(.?\)|[☐✓✗○●■□])?[\s\"'(\[]{0,3}"
@@ -138,8 +141,8 @@ _LEGEND_GAP = re.compile(
 _NUMBERED_LINE = re.compile(r"^\W{0,5}\d", re.MULTILINE)
 _TAIL_AFTER = re.compile(_TAIL)
 _REASON_NEXT = re.compile(r"\s-\s|\s?\((?=[^()\n]{0,200}\))")
-_BOX = re.compile(r"(?:\[[ x✓*]?\]|\([ x✓*]?\)|[☐✓✗○●■□])\s?[\"'(]{0,2}")
-_BOX_BEFORE = re.compile(rf"(?P<box>{_BOX.pattern})$")
+_BOX = re.compile(r"(?:\[[ x✓*]?\]|\([ x✓*]?\)|[☐✓✗○●■□])[ ]?[\"'(]{0,2}")
+_BOX_BEFORE = re.compile(rf"(?P<box>{_BOX.pattern})\Z")
 _BEFORE_LAST_WORD = re.compile(r"[.!?:]\s")
 _MIN_WORDS_BEFORE_COLON = 4
 _TICKED = frozenset("x✓*●■")
@@ -224,6 +227,13 @@ class LabelOptions(Options):
             return None
         words = self._word.findall(rest.lower())
         return label if all(self._get_label(word) == label for word in words) else None
+
+    def names_other(self, text: str, start: int, label: int) -> bool:
+        """Return whether the text from `start` names another label, in any context."""
+        rest = text[start:].lower()
+        words = {self._get_label(word) for word in self._word.findall(rest)}
+        codes = {self._codes[code] for code in self._any_code.findall(rest)}
+        return bool((words | codes) - {label})
 
     def get_letter_option(self, letter: str) -> int:  # noqa: ARG002 - labels have no letters
         """Return UNKNOWN: a letter names no label."""
@@ -347,6 +357,10 @@ def _drop_legends(lower: str, marks: list[Mark]) -> list[Mark]:
     kept: list[Mark] = []
     group: list[Mark] = []
     for mark in marks:
+        if not (mark.has_code and mark.has_words):
+            kept += [*_drop_if_legend(group), mark]
+            group = []
+            continue
         if group and not _LEGEND_GAP.fullmatch(lower, group[-1].end, mark.start):
             kept += _drop_if_legend(group)
             group = []

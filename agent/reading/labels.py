@@ -52,12 +52,15 @@ RULES = (FIELD, ASKED, TICKED)
 
 _SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
 _CODE_SIGN = re.compile(f"[{LETTER_SIGNS}]")
-_NUMBER_LINE = re.compile(r"\W{0,3}\d{1,6}(?:[.,]\d{1,6})?\W{0,3}")
+_NUMBER_LINE = re.compile(r"\W{0,3}(\d{1,6}(?:[.,]\d{1,6})?)\W{0,3}")
 _BEGUN = re.compile(rf"[\"'(\[]{{0,2}}([{SIGNS}]{PADDING}*)[\"')\]]{{0,2}}\s?([:;,.!]|-(?=\s))")
 _PICTURES = re.compile(
     "[\u2600-\u2609\u2615-\u2704\u270a-\u2712\u2728-\u274b\u2764\U0001f300-\U0001faff]"
 )
 _CONDITION = re.compile(r"\s?\b(?:except|if|only|unless|or)\b")
+_SECOND_THOUGHTS = re.compile(
+    r"\b(?:wait|hmm|or\s(?:maybe|perhaps|rather|possibly)|on\s(?:second|further|closer)|correction|reconsider|scratch|make\sthat)\b"
+)
 _TURN = re.compile(r"\s?\b(?:but|however|although|though|except|if|only|unless|or)\b")
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 _MAX_WHOLE = 60
@@ -70,6 +73,7 @@ _FIELD = re.compile(
     r"(?:^|[{,;\n(|]|<)\s?[\"'\-•+\\]{0,3}\s?(?P<key>[a-z][\w -]{0,40}?)\??\\?[\"']{0,2}\s?(?:::?|=|\||->|=>|→|>)"
     r"\s?\\?[\"'(\[<{]{0,3}(?P<value>[^\"'\n,;}\])|<>\\]{1,40})"
 )
+_MORE_VALUES = re.compile(r"[\"']?\s?,\s?[\"'\w]")
 _ASKED = re.compile(
     r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep)\b"
 )
@@ -98,9 +102,9 @@ _KEYS_OF_MEASURE = frozenset(
         "triage",
     }
 )
-_TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present"})
+_TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present", "✓"})
 _FALSE = frozenset(
-    {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected"}
+    {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected", "✗"}
 )
 _UNKNOWN = frozenset({"null", "na", "unknown", "uncertain", "unclear", "maybe", "unsure"})
 
@@ -162,7 +166,13 @@ def _choose(text: str, options: LabelOptions) -> Claim | None:
         claims = _collect_claims(answer, options)
     except TooManyClaimsError:
         return None
-    return choose_claim(claims, answer.text)
+    claim = choose_claim(claims, answer.text)
+    if claim is None:
+        return None
+    doubt = _SECOND_THOUGHTS.search(answer.lower, claim.end)
+    if doubt and options.names_other(text, doubt.end(), claim.option):
+        return None
+    return claim
 
 
 def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
@@ -183,7 +193,7 @@ def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
         *_read_ticked(answer, options),
         *statements,
         *read_lines(answer, [], {claim.end for claim in statements}),
-        *_read_pure_lines(answer),
+        *_read_pure_lines(answer, options),
         *_read_beginning(answer),
     ]
     return apply_languages(answer, claims)
@@ -199,10 +209,11 @@ def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]
             yield Claim(mark.label, mark.start, mark.end, Strength.FINAL, TICKED)
 
 
-def _read_pure_lines(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_pure_lines(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
     """Read every line that is nothing but a label, so that "0", "1" and "0" contradict each other."""
     for line in answer.lines:
-        if _NUMBER_LINE.fullmatch(answer.text, line.start, line.end):
+        number = _NUMBER_LINE.fullmatch(answer.text, line.start, line.end)
+        if number and number[1] not in options.names:
             yield Claim(CONTRADICTION, line.start, line.end, Strength.ANSWER, WHOLE_ANSWER)
         sign = _SIGN_LINE.fullmatch(answer.text, line.start, line.end)
         if sign:
@@ -217,6 +228,9 @@ def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
         # A reason may begin with "True, ..."; a digit there is the label, or its number in a list.
         is_code = _CODE_SIGN.match(begun[1]) is not None
         turn = _CONDITION if is_code else _TURN
+        if not is_code and _TURN.match(answer.lower, begun.end()):
+            # "True, but the journal is invented"
+            yield Claim(CONTRADICTION, 0, begun.end(1), Strength.PROPOSED, FIRST_LINE)
         turns = not is_code and begun[2] == "," and _TURN.search(answer.lower, begun.end())
         if not turns and not turn.match(answer.lower, begun.end()):
             strength = Strength.ANSWER if is_code else Strength.PROPOSED
@@ -237,12 +251,15 @@ def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]
             label = _read_reply(key_label, value, options)
         else:
             label = options.names.get(value)
+        before_value = answer.plain[match.end("key") : match.start("value")]
+        if "[" in before_value and _MORE_VALUES.match(answer.plain, match.end()):
+            label = CONTRADICTION
         strength = _rate_key(key, is_json=is_json)
         if label is not None and (key_label is not None or strength is not None):
             strength = strength or (Strength.FINAL if is_json else Strength.ANSWER)
             claims.append(Claim(label, match.start("key"), match.end("value"), strength, FIELD))
     # "true: 0, hallucinated: 1" explains the labels.
-    if len(asked) < 2:
+    if len(asked) < 2 or len({claim.option for claim in claims}) == 1:
         yield from claims
 
 
