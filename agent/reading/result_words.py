@@ -142,7 +142,7 @@ INTERPRETS = re.compile(
     r"|interpret\w*|underweight|overweight|obes\w*|score range|expected|predicted|(?:after|from"
     r"|since|the) (?:lmp|last (?:menstrual )?period)|dos(?:e|ing|age) (?:should|adjust\w*|reduc\w*"
     r"|must)|adjustments?|reduced?|prevalence|incidence|significan\w*|associated|fall(?:s|ing)"
-    r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*|usually|typically|seen|equival\w*)\b|[<>≥≤]",
+    r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*|usually|typically|seen)\b|[<>≥≤]",
     re.IGNORECASE,
 )
 RIVAL = re.compile(
@@ -235,7 +235,13 @@ REFERENCE = re.compile(
     re.IGNORECASE,
 )
 ADDITION = re.compile(r"\d ?\+ ?\d{1,3}(?: ?\+ ?\d{1,3}){0,20} ?= ?\d")
-WOULD_HAVE = re.compile(r"\bwould(?:'ve| have)\b", re.IGNORECASE)
+WOULD_HAVE = re.compile(
+    r"\bwould(?:'ve| have)\b|\b(?:but|without|if|unless|otherwise)\b[^.;\n]{0,80}\bwould (?:be|give|make|become)\b",
+    re.IGNORECASE,
+)
+REFERENCE_BEHIND = re.compile(
+    r"[^.,;:=\d\n]{0,20}\b(?:thresholds?|cut-?offs?|limits?)\b", re.IGNORECASE
+)
 RISK_BEHIND = re.compile(
     r" ?%[^.,;:=\d\n]{0,20}\b(?:risk|mortality|probability|likelihood|chance|survival|prevalence"
     r"|incidence|rate)\b",
@@ -259,7 +265,7 @@ CONTINUATION = re.compile(
 )
 # The end of a line that is no end of a sentence.
 BREAKS_OFF = re.compile(
-    r"(?:[=+×*/(,;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"
+    r"(?:[=+×*/(,:;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"
     r"|as|because|since|from"
     r"|patient's|if|than))$",
     re.IGNORECASE,
@@ -272,7 +278,7 @@ OPERATOR_BEHIND = re.compile(
 STEP = re.compile(r"\W{0,3}step \d", re.IGNORECASE)
 RATIO_BEFORE = re.compile(r"\d[:/]$")
 UNIT_WORDS = re.compile(r"[A-Za-z]+")
-LABEL = re.compile(r"[^:=\n]{1,60}[:=]")
+LABEL = re.compile(r"(?:: )?[^:=\n]{1,60}[:=]")
 UNIT = re.compile(
     r"%|percent|(?:[kcmµunp]|mc)?(?:g|l|L|m|mol|eq|Eq|iu|IU|U|Osm|osm|sec"
     r"|s)(?: ?/ ?\S{1,20})?(?: ?/ ?\S{1,20})?|mm ?Hg|kPa|(?:MME|mme|mL|ml)(?:/\S{1,20}"

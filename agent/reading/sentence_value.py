@@ -110,7 +110,11 @@ class SentenceReader(Generic[V]):
     def _is_reference(self, start: int, mention: Mention[V]) -> bool:
         """Return whether a value is a limit with which results are compared: "the threshold of 90", "normal 8-12"."""
         before = self._text[max(start, mention.start - 50) : mention.start]
-        return result_words.REFERENCE.search(before) is not None
+        if result_words.REFERENCE.search(before):
+            return True
+        if result_words.REFERENCE_BEHIND.match(self._text, mention.end):
+            return True
+        return mention.value is None and self._text.startswith(("%", " %"), mention.end)
 
     def _follow_rounding(self, mention: Mention[V] | None, end: int) -> Mention[V] | None:
         """Return the value to which the text rounds the mention: "21.6, rounded to 22"."""

@@ -139,6 +139,9 @@ class _Reader(Generic[V]):
         first = mentions[0]
         if any(mention.value != first.value for mention in mentions):
             return self._accept(self._sentences.read(start, end), WHOLE_ANSWER)
+        sentence = self._text[start:end]
+        if result_words.INPUT.match(sentence) and not result_words.CONCLUDES.search(sentence):
+            return None
         if (
             first.value is None
             or self._sentences.is_bound(first)
@@ -355,6 +358,8 @@ class _Reader(Generic[V]):
                 continue
             if self._is_total_of_other_parts(start, sentence_start, statement):
                 return None
+            if self._is_one_of_several(sentence_start, sentence_end, statement):
+                return None
             if risk is None:
                 return statement
             return self._choose_risk_or_result(risk, statement)
@@ -371,6 +376,17 @@ class _Reader(Generic[V]):
             return False
         addition = self._sentences.read(*sentence)
         return addition is not None and not self._agree(addition.mention, statement.mention)
+
+    def _is_one_of_several(self, start: int, end: int, statement: Statement[V]) -> bool:
+        """Return whether calculations side by side in a line have several results: "A: 60 × 2 = 120; B: 5 × 4 = 20"."""
+        line_start = self._text.rfind("\n", 0, start) + 1
+        if statement.strength != Strength.EQUATION or line_start == start:
+            return False
+        before = self._sentences.read(*self._split_sentences(line_start, start)[-1])
+        if before is None or before.mention is None or before.strength != Strength.EQUATION:
+            return False
+        used = [mention.value for mention in self._mentions.list_between(start, end)]
+        return before.mention.value not in used
 
     def _is_open(self, start: int, end: int) -> bool:
         """Return whether a sentence says that there is no result, or that there are several."""
