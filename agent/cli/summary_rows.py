@@ -236,10 +236,17 @@ def flatten_summary_row(row: Mapping[str, Any]) -> dict[str, Any]:
     helm = row["helm"] or {}
     for key in ("mean", "low", "high", "n", "unscored"):
         flat[f"helm_{key}"] = helm.get(key)
-    flat["parser"] = " ".join(filter(None, (row["parser"] or {}).values()))
+    flat["parser"] = _format_parser(row["parser"] or {})
     flat["data_problems"] = "; ".join(row["data_problems"])
     flat["notes"] = "; ".join(row["notes"])
     return flat
+
+
+def _format_parser(parser: Mapping[str, Any]) -> str:
+    """Return a parser's kind with its field, pattern or labels."""
+    words = [parser[key] for key in ("kind", "field", "pattern") if parser.get(key)]
+    labels = [label for label, *_ in parser.get("labels", ())]
+    return " ".join([*words, *labels])
 
 
 def flatten_subgroup_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """`intramural score` of a benchmark that lies anywhere, by its YAML file, as run entries take it."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from agent.catalog.new_benchmark import write_new_benchmark
 from tests.agent.runs.suites import answers_file
 from tests.agent.terminal import Done, intramural
 
+ROOT = Path(__file__).parents[3]
 BY_FILE = ("own/benchmark.yaml", "medhelm_configurable_benchmark:config_path=own/benchmark.yaml")
 
 
@@ -79,3 +82,24 @@ def test_a_jury_that_is_named_without_its_judgements_is_refused_whatever_else_is
     assert done.returncode == 2
     assert "give both" in done.stderr
     assert not (here / "p.jsonl").exists()
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_benchmark_that_is_read_by_labels_is_shown_in_every_form(here: Path, form: str):
+    data = ROOT / "benchmarks/medhallu/sample/pqa_labeled.jsonl"
+    template = intramural(
+        "score", "medhallu", "--data", data, "--write-template", "empty.jsonl", cwd=here
+    )
+    assert template.returncode == 0, template.stderr
+    lines = [json.loads(line) for line in (here / "empty.jsonl").read_text().splitlines()]
+    filled = [json.dumps(line | {"answer": "Hallucinated."}) for line in lines]
+    (here / "answers.jsonl").write_text("\n".join(filled))
+    done = intramural(
+        *("score", "medhallu", "--data", data, "--answers", "answers.jsonl", "--format", form),
+        cwd=here,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "0.5" in done.stdout
+    if form == "csv":
+        (row,) = csv.DictReader(io.StringIO(done.stdout))
+        assert row["parser"] == "label 0 1"
