@@ -86,17 +86,17 @@ def test_a_field_that_is_refused_is_found(field, feature):
 @pytest.mark.parametrize(
     ("ignored", "field"),
     [
-        (set(), "structured_outputs"),
-        ({"structured_outputs"}, "guided_choice"),
-        ({"structured_outputs", "guided_choice"}, "grammar"),
-        ({"structured_outputs", "guided_choice", "grammar"}, "response_format"),
-        ({"structured_outputs", "guided_choice", "grammar", "response_format"}, None),
+        ((), "structured_outputs"),
+        (("structured_outputs",), "guided_choice"),
+        (("structured_outputs", "guided_choice"), "grammar"),
+        (("structured_outputs", "guided_choice", "grammar"), "response_format"),
+        (("structured_outputs", "guided_choice", "grammar", "response_format"), None),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("way", ["ignores", "refuses"])
 def test_the_field_that_limits_an_answer_to_options_is_found(ignored, field, way):
-    with FaultServer(**{way: ignored}) as server:
+    with FaultServer(**{way: set(ignored)}) as server:
         found = probe_server(server)
     assert found.choice_field == field
     assert found.state("choice") == ("honoured" if field else "ignored")
