@@ -78,7 +78,8 @@ _OF_MAXIMUM = re.compile(
     r"(?<![\d.])(\d{1,9}(?:\.\d{1,9})?)(?: ?points?| ?pts)?"
     r"((?: ?/ ?| out of (?:a )?(?:(?:possible|maximum|max|total) (?:of )?)?| of (?:a )?(?:possible"
     r"|maximum) (?:of )?)"
-    r"(?:(\d{1,9}(?:\.\d)?)(?= ?-?(?:points?|pts)\b)|(?<=[oe] of )(\d{1,9})\b|(?<=t of )(\d{1,9})\b(?!\.\d)"
+    r"(?:(\d{1,9}(?:\.\d)?)(?= ?-?(?:points?|pts|(?:[A-Za-z]{2,12} )?criteria)\b)"
+    r"|(?<=[oe] of )(\d{1,9})\b|(?<=t of )(\d{1,9})\b(?!\.\d)"
     r"|([5-9]|\d{2,9}(?:\.\d)?|(?:(?<=[A-Zes] \d/)|(?<=[A-Za-z]: \d/))[34])(?= ?(?:$|[,.;)(] ?(?:$"
     r"|[^\d\s]|\s)))))",
     re.IGNORECASE | re.MULTILINE,

@@ -63,6 +63,10 @@ def _write_space(match: re.Match[str]) -> str:  # noqa: ARG001
     return " "
 
 
+def _write_arrow(match: re.Match[str]) -> str:  # noqa: ARG001
+    return "→"
+
+
 def _write_minus(match: re.Match[str]) -> str:  # noqa: ARG001
     return "-"
 
@@ -127,6 +131,7 @@ _STEPS = (
     _Step("\\", re.compile(r"\\[!;:,> ]"), _write_space),
     _Step("\\", re.compile(r"\\[\[\]()\\]"), _write_space),
     _Step("{", re.compile(r"\{,\}"), lambda match: ","),  # noqa: ARG005
+    _Step(("->", "=>"), re.compile(r"[-=]>"), _write_arrow),
     _Step("~", re.compile(r"~~[^~\n]{1,200}~~"), _write_space),
     _Step("|", re.compile(r"[ \t]{0,20}\|[ \t]{0,20}(?=[^|\n])"), _write_colon),
     # Emphasis marks are at a word's edge; in "2*3" and "10**3" the asterisks are arithmetic.

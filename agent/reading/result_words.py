@@ -73,7 +73,7 @@ BEHIND_VERB = re.compile(rf"({VERB}){FILLER}{{0,8}}$", re.IGNORECASE)
 # "→ BMI 31.25", "gives a MAP of 93.3"
 GIVES_NAMED = re.compile(
     r"(?:→|= ?|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
-    r"|the )?(?:[A-Za-z'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
+    r"|the )?(?:[\w'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
 )
 RESULT_NOUN = re.compile(
     r"\b(?:(?:total|score|result|answer|sum|final|overall|index|subtotal|tally"
@@ -152,7 +152,7 @@ RIVAL = re.compile(
     re.IGNORECASE,
 )
 ASIDE = re.compile(
-    r"[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
+    r"\([A-Za-z][^()\n]{1,80}[=:]|[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
     r"|according to (?:[\w-]{1,15} ){0,3}(?:guid|recommend)|for comparison|in comparison"
     r"|by comparison|for reference|if|when|while|although|unless|note|please|however, (?:note|it)"
     r"|an? (?:\w+ ){0,3}?scores? (?:of|above|below|between)|scores? (?:of|above|below|between|range)"
@@ -191,7 +191,7 @@ INPUT = re.compile(
     r"|insulin|ast|alt|qt|qt interval"
     r"|rr interval|cycle length|lmp|last (?:menstrual )?period|today|current date|calcium|ph|pao2"
     r"|fio2|paco2)\b"
-    r"(?: (?:began|started|concentration|level|value|count|of|interval|date|day|first"
+    r"(?: (?:used|began|started|concentration|level|value|count|of|interval|date|day|first"
     r"|blood pressure|\([^()]{0,20}\))){0,3}\W{0,3}(?:is|was|were|are|=|:|of|on|has|\d|$)",
     re.IGNORECASE,
 )
@@ -220,7 +220,7 @@ CALCULATES = re.compile(
     r"|[=≈][^\n=≈]{0,100}[-+*/×÷·^√(][^\n=≈]{0,100}$|√|\bsqrt|\bexp|\bln|[+*×] ?[\w(]{1,30}\)\s*$"
 )
 ALTERNATIVE = re.compile(
-    r"\b(?:alternatively|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
+    r"\b(?:alternatively|pending|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
     re.I,
@@ -298,6 +298,14 @@ BRACKETS = re.compile(r" ?[(\[]((?:[^()\[\]\n]|\([^()\n]{0,100}\)){1,300})[)\]]"
 ARITHMETIC = re.compile(r"\d ?[+×*] ?[\d.(]|\d - [\d(]")
 IN_OTHER_WORDS = re.compile(
     r"\b(?:i\.e\.?|that is|namely|or),? (?:about |approximately |≈ ?)?$", re.IGNORECASE
+)
+PART_OF_SCORE = re.compile(
+    r" ?(?:points?|pts?) (?:for|from|because)\b(?! (?:this|the) patient)", re.IGNORECASE
+)
+# What stands behind these words was given: "42 because the creatinine is 1.8".
+GIVEN = re.compile(
+    r"\b(?:because|since|as (?:the|his|her)|given (?:that|the|an?)|due to|assuming)\b[^=→]{0,300}$",
+    re.IGNORECASE,
 )
 PART = re.compile(r"(?: ?points?)? (?:for|from|because|due)\b", re.IGNORECASE)
 NOT_OTHER = re.compile(r"[^\d.;]{0,20}\bnot $", re.IGNORECASE)

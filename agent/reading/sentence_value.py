@@ -87,6 +87,8 @@ class SentenceReader(Generic[V]):
             or self.is_operand(mention)
         ):
             return replace(statement, mention=None)
+        if strength <= Strength.WEAK and result_words.PART_OF_SCORE.match(self._text, mention.end):
+            return replace(statement, mention=None)
         if self._is_alone(mention, start, end):
             return Statement(mention, Strength.ALONE)
         if strength <= Strength.WEAK and self._text[mention.start] == "+":
@@ -211,9 +213,20 @@ class SentenceReader(Generic[V]):
             if self._is_explained(computed[-1], mentions, end):
                 return computed[-1], max(Strength.EQUATION, self._weigh(start, computed[-1]))
             return None, Strength.EQUATION
-        before_last = [mention.value for mention in mentions[:-1]]
-        if adds_up(before_last, mentions[-1].value) and self._is_behind_verb(start, mentions[-1]):
-            return mentions[-1], Strength.CONCLUSION
+        values = [mention.value for mention in mentions]
+        for index in range(len(mentions) - 1, 1, -1):
+            is_sum = adds_up(values[:index], values[index])
+            if (
+                is_sum
+                and self._is_behind_verb(start, mentions[index])
+                and self._is_explained(mentions[index], mentions, end)
+            ):
+                return mentions[index], Strength.CONCLUSION
+        given = result_words.GIVEN.search(text, mentions[0].end, end)
+        if given and not result_words.LEADS_TO.search(text, given.start(), end):
+            mentions = [mention for mention in mentions if mention.end <= given.start()]
+            if len(mentions) == 1:
+                return mentions[0], self._weigh(start, mentions[0])
         if result_words.PART.match(text, mentions[0].end):
             rest = [
                 mention for mention in mentions if not result_words.PART.match(text, mention.end)
@@ -317,7 +330,8 @@ class SentenceReader(Generic[V]):
         """Return whether words behind a value begin an explanation or interpretation."""
         if result_words.WHICH_IS.match(gap) or _explains_from(gap):
             return True
-        return result_words.INTERPRETS.search(self._text, start, end) is not None
+        words = re.split("[,;]", self._text[start:end], maxsplit=2)
+        return result_words.INTERPRETS.search(",".join(words[:2])) is not None
 
     def _weigh(self, start: int, mention: Mention[V]) -> Strength:
         text = self._text

@@ -136,12 +136,13 @@ class _Reader(Generic[V]):
         mentions = self._mentions.list_between(start, end)
         if not mentions or result_words.OTHER_DATE.match(self._text):
             return None
+        sentence = self._text[start:end]
+        is_input = result_words.INPUT.match(sentence) and not result_words.EQUALS.search(sentence)
+        if is_input and not result_words.CONCLUDES.search(sentence):
+            return None
         first = mentions[0]
         if any(mention.value != first.value for mention in mentions):
             return self._accept(self._sentences.read(start, end), WHOLE_ANSWER)
-        sentence = self._text[start:end]
-        if result_words.INPUT.match(sentence) and not result_words.CONCLUDES.search(sentence):
-            return None
         if (
             first.value is None
             or self._sentences.is_bound(first)
@@ -354,6 +355,8 @@ class _Reader(Generic[V]):
             if statement.strength == Strength.WEAK:
                 if result_words.REFUSAL.search(self._text):
                     return None
+                if self._is_one_of_several(sentence_start, sentence_end, statement):
+                    return None
                 weak = statement
                 continue
             if self._is_total_of_other_parts(start, sentence_start, statement):
@@ -380,13 +383,19 @@ class _Reader(Generic[V]):
     def _is_one_of_several(self, start: int, end: int, statement: Statement[V]) -> bool:
         """Return whether calculations side by side in a line have several results: "A: 60 × 2 = 120; B: 5 × 4 = 20"."""
         line_start = self._text.rfind("\n", 0, start) + 1
-        if statement.strength != Strength.EQUATION or line_start == start:
+        if line_start == start or statement.strength not in (Strength.WEAK, Strength.EQUATION):
             return False
         before = self._sentences.read(*self._split_sentences(line_start, start)[-1])
-        if before is None or before.mention is None or before.strength != Strength.EQUATION:
+        if before is None or before.mention is None or before.strength != statement.strength:
+            return False
+        is_labelled = result_words.LABEL.match(self._text, start, end)
+        if before.is_aside or (statement.strength == Strength.WEAK and not is_labelled):
             return False
         used = [mention.value for mention in self._mentions.list_between(start, end)]
-        return before.mention.value not in used
+        is_other = not are_close(
+            before.mention.value, statement.mention and statement.mention.value
+        )
+        return is_other and before.mention.value not in used
 
     def _is_open(self, start: int, end: int) -> bool:
         """Return whether a sentence says that there is no result, or that there are several."""
