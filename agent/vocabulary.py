@@ -130,9 +130,11 @@ class AnswerParser:
     Attributes:
         kind: "json" and "pattern" extract a part, and "label" the label that the answer states; "option_letter" and
             "text" pass the whole answer to the metrics.
-        field: for "json", the field whose value is the answer, for example "answer".
+        field: for "json", the field whose value is the answer, for example "answer"; empty for the key that names the
+            answer (`answer`, `answer_choice`, ...).
         pattern: for "pattern", the regular expression; the answer is group 1 or, without groups, the whole match.
-        labels: for "label", every label followed by the other words that mean it.
+        labels: for "label", every label followed by the other words that mean it; "json" and "pattern" may have labels
+            too, which are read in the part that they extract.
     """
 
     kind: ParserKind

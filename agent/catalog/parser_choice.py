@@ -21,7 +21,8 @@ class ParserChoice:
 
     Attributes:
         kind: the kind of parser; None if only a field or pattern is set, which implies it.
-        field: for "json", the field that holds the answer; empty for the benchmark's, or "answer".
+        field: for "json", the field that holds the answer; empty for the benchmark's or, if it has none, the key that
+            names the answer (`answer`, `answer_choice`, ...).
         pattern: for "pattern", the regular expression; empty for the benchmark's.
         where: the run entry, for messages; empty for the command line.
     """
@@ -104,6 +105,8 @@ def _check_pattern(choice: ParserChoice, pattern: str) -> None:
 def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> AnswerParser:
     """Return the parser that extracts the scored part of an answer: the chosen one, or the benchmark's own.
 
+    A chosen field or pattern keeps the benchmark's labels, which are then read in the part that it selects.
+
     Raises:
         ConfigError: the parser does not fit the benchmark.
     """
@@ -117,23 +120,23 @@ def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> Ans
     if kind == "option_letter" and benchmark.choices is None:
         raise choice.fault(
             f"{key} option_letter needs options to choose from, but the answers of {benchmark.id} are free text",
-            f"Use {key} text.",
+            f"Omit {key}: the answers are then read by the benchmark's own parser, {own.kind}.",
         )
     if kind == "text" and benchmark.choices is not None:
         raise choice.fault(
             f"{key} text is for answers in free text, but those of {benchmark.id} are options",
-            f"Use {key} option_letter, which also reads the whole answer.",
+            f"Omit {key}: the answers are then read by the benchmark's own parser, {own.kind}.",
         )
     if kind == "json":
-        field = choice.field or (own.field if own.kind == "json" else "") or "answer"
-        return AnswerParser("json", field=field)
+        field = choice.field or (own.field if own.kind == "json" else "")
+        return AnswerParser("json", field=field, labels=own.labels)
     if kind == "pattern":
         pattern = choice.pattern or (own.pattern if own.kind == "pattern" else "")
         if not pattern:
             raise choice.fault(
                 f"{key} pattern needs {choice.name('answer_pattern')}, a regular expression whose group 1 is the answer"
             )
-        return AnswerParser("pattern", pattern=pattern)
+        return AnswerParser("pattern", pattern=pattern, labels=own.labels)
     if kind == "label":
         if own.kind != "label":
             raise choice.fault(

@@ -151,8 +151,9 @@ def _build_change_rows(
 @click.option(
     "--parser",
     type=click.Choice(["json", "pattern", "option_letter", "text"]),
-    help="How to find the answer in the text: json (a field of the last JSON object), pattern (a regular "
-    "expression), option_letter or text (the whole text) (default: the benchmark's).",
+    help="How to find the answer in the text: json (a field of the last JSON object; without --answer-field, its key "
+    "answer, answer_choice, final_answer or the like), pattern (a regular expression), option_letter or text (the whole "
+    "text) (default: the benchmark's).",
 )
 @click.option(
     "--answer-field",

@@ -13,7 +13,7 @@ from typing import Any
 import regex
 
 from agent.errors import BenchmarkError
-from agent.reading.json_answers import AnswerPart, find_field
+from agent.reading.json_answers import AnswerPart, find_field, read_json_answer
 from agent.reading.labels import find_label, read_label
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
@@ -26,6 +26,9 @@ _MAX_WORK = 20_000_000  # characters read again after a failed attempt to parse 
 
 _MAX_PATTERN_LENGTH = 2_000  # characters
 _MAX_WRITTEN_OUT = 100_000  # elements, which take 0.2 seconds and a few megabytes to compile
+_WITH_KEY = frozenset({"true", "false", "yes", "no", "y", "n", "1", "0"})
+"""The values of a JSON field that state a label only together with their key."""
+
 _COUNT = re.compile(r"\{\s*(\d*)\s*,?\s*(\d*)")
 _SPACED = re.compile(r"\(\?[A-Za-z0-9]*x")
 _CORRECT = "Correct it in the YAML."
@@ -36,14 +39,17 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
 
     "json" selects the last well-formed object that has the field, even in a code fence, between words or inside another
     object; if there is none, the last broken or cut-off object that has it. The field's value is a string, or a number,
-    boolean or list in JSON notation. A null counts as no answer.
+    boolean or list in JSON notation. A null counts as no answer. Without a field, it selects the value of the key that
+    names the answer (`answer`, `answer_choice`, ...).
     "pattern" selects the last match, by the rules of the `regex` module.
-    "label" returns the label that the answer states.
+    "label" returns the label that the answer states. If "json" or "pattern" has labels too, it returns the label that
+    the selected part states.
 
     Raises:
         BenchmarkError: the pattern is not a regular expression.
     """
     if parser.kind == "label" and text.strip():
+        # Quicker than `extract_part`, which also locates the label.
         return find_label(text, parser.labels) or Unscored(Reason.UNPARSED)
     part = extract_part(parser, text)
     return part if isinstance(part, Unscored) else part.text
@@ -66,12 +72,32 @@ def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
     if parser.kind == "label":
         reading = read_label(text, parser.labels)
         part = None if reading is None else AnswerPart(reading.value, reading.start, reading.end)
-    elif parser.kind == "pattern":
-        part = _find_last_match(text, parser.pattern)
     else:
-        found = _find_json_field(text, parser.field) or find_field(text, parser.field)
-        part = None if found is None else _locate_value(text, parser.field, found.strip())
+        part = _select_part(parser, text)
+        if part is not None and parser.labels:
+            part = _read_label_in_part(parser, part)
     return Unscored(Reason.UNPARSED) if part is None or not part.text else part
+
+
+def _select_part(parser: AnswerParser, text: str) -> AnswerPart | None:
+    """Return the part that a field or pattern selects."""
+    if parser.kind == "pattern":
+        return _find_last_match(text, parser.pattern)
+    if not parser.field:
+        reading = read_json_answer(text)
+        return None if reading is None else AnswerPart(reading.value, reading.start, reading.end)
+    value = _find_json_field(text, parser.field) or find_field(text, parser.field)
+    return None if value is None else _locate_value(text, parser.field, value.strip())
+
+
+def _read_label_in_part(parser: AnswerParser, part: AnswerPart) -> AnswerPart | None:
+    """Return the label that a part states, at the place of the part."""
+    text = part.text
+    if parser.kind == "json" and text.lower() in _WITH_KEY:
+        # `true` means opposite labels in {"hallucinated": true} and {"factual": true}.
+        text = f'{{"{parser.field or "answer"}": {text}}}'
+    label = find_label(text, parser.labels)
+    return None if label is None else AnswerPart(label, part.start, part.end)
 
 
 @cache

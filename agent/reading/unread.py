@@ -5,7 +5,7 @@ The kind of an unread answer is a description of its text. It changes no score.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.reading.choice.claims import TooManyClaimsError
@@ -14,7 +14,8 @@ from agent.reading.choice.normalise import normalise
 from agent.reading.choice.reader import collect_claims
 from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, Options, decode
 from agent.reading.json_answers import names_answer, select_parts
-from agent.vocabulary import AnswerParser, Reason
+from agent.reading.parsers import extract
+from agent.vocabulary import AnswerParser, Reason, Unscored
 
 ValueKind = Literal["option", "number", "verdict", "query", "codes", "text"]
 """The kind of value that a metric reads from an answer."""
@@ -221,6 +222,8 @@ def classify_unread(
     if _REFUSAL.search(answer):
         return REFUSAL
     if parser.kind in ("json", "pattern"):
+        if parser.labels and not isinstance(extract(replace(parser, labels=()), answer), Unscored):
+            return NO_LABEL
         return NO_FIELD if parser.kind == "json" and "{" in answer else NO_MATCH
     if parser.kind == "label":
         return NO_LABEL

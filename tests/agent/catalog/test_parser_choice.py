@@ -16,7 +16,7 @@ CLOSED, OPEN = BENCHMARKS["med_mcqa"], BENCHMARKS["aci_bench"]
     [
         (None, None, None, AnswerParser("option_letter")),
         ("option_letter", None, None, AnswerParser("option_letter")),
-        ("json", None, None, AnswerParser("json", "answer")),
+        ("json", None, None, AnswerParser("json")),
         ("json", "answer_choice", None, AnswerParser("json", "answer_choice")),
         (None, "answer_choice", None, AnswerParser("json", "answer_choice")),
         ("pattern", None, r"(\w)$", AnswerParser("pattern", pattern=r"(\w)$")),
@@ -60,6 +60,30 @@ def test_a_wrong_key_of_a_run_entry_is_named_with_what_was_expected(keys: str, w
 def test_a_parser_that_does_not_fit_the_benchmark_is_refused(benchmark, words, what: str):
     with pytest.raises(ConfigError, match=what):
         choose_parser(benchmark, read_parser_choice(*words))
+
+
+def test_a_benchmark_with_labels_keeps_them_with_another_field_or_pattern():
+    labelled = BENCHMARKS["medhallu"]
+    by_field = choose_parser(labelled, read_parser_choice(None, "hallucinated", None))
+    by_pattern = choose_parser(labelled, read_parser_choice(None, None, "Verdict: (.*)"))
+    assert by_field == AnswerParser("json", "hallucinated", labels=labelled.labels)
+    assert by_pattern == AnswerParser("pattern", pattern="Verdict: (.*)", labels=labelled.labels)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "kind", "own"),
+    [
+        ("medhallu", "option_letter", "label"),
+        ("aci_bench", "option_letter", "text"),
+        ("med_mcqa", "text", "option_letter"),
+    ],
+)
+def test_a_refused_parser_names_the_one_that_the_benchmark_has(benchmark, kind, own):
+    with pytest.raises(ConfigError) as caught:
+        choose_parser(BENCHMARKS[benchmark], read_parser_choice(kind, None, None))
+    assert caught.value.advice == (
+        f"Omit --parser: the answers are then read by the benchmark's own parser, {own}."
+    )
 
 
 def test_a_run_entry_sets_the_parser_with_the_same_keys():

@@ -103,3 +103,28 @@ def test_a_benchmark_that_is_read_by_labels_is_shown_in_every_form(here: Path, f
     if form == "csv":
         (row,) = csv.DictReader(io.StringIO(done.stdout))
         assert row["parser"] == "label 0 1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "words", "mean"),
+    [
+        ('{"hallucinated": true, "why": "It is true that ..."}', ("hallucinated",), 0.5),
+        ('{"hallucinated": "difficult"}', ("hallucinated",), None),
+    ],
+)
+def test_the_labels_of_a_benchmark_are_read_in_another_field(
+    here: Path, answer: str, words: tuple[str, ...], mean: float | None
+):
+    data = ROOT / "benchmarks/medhallu/sample/pqa_labeled.jsonl"
+    template = ("score", "medhallu", "--data", data, "--write-template", "empty.jsonl")
+    assert intramural(*template, cwd=here).returncode == 0
+    lines = [json.loads(line) for line in (here / "empty.jsonl").read_text().splitlines()]
+    filled = {line["instance_id"]: answer for line in lines}
+    answers_file(here / "answers.jsonl", filled)
+    done = intramural(
+        *("score", "medhallu", "--data", data, "--answers", "answers.jsonl", "--format", "json"),
+        *("--answer-field", *words),
+        cwd=here,
+    )
+    (row,) = json.loads(done.stdout)
+    assert (row["mean"], row["unscored"]) == (mean, 0 if mean else len(lines))

@@ -48,6 +48,48 @@ def test_the_last_json_object_that_has_the_field(answer, expected):
     assert extract(JSON, answer) == expected
 
 
+LABELS = (("0", "true", "not hallucinated"), ("1", "false", "hallucinated"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ('{"answer_choice": "B", "why": "not A"}', "B"),
+        ('Sure: ```json\n{"final_answer": "B"}\n```', "B"),
+        ('{"answer": 5}', "5"),
+        ('{"answer": "A"} or {"answer": "B"}', UNPARSED),
+        ('{"pick": "B"}', UNPARSED),
+        ("The answer is B", UNPARSED),
+    ],
+)
+def test_without_a_field_the_key_that_names_the_answer_is_read(answer, expected):
+    assert extract(AnswerParser("json"), answer) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "answer", "expected"),
+    [
+        ("hallucinated", '{"hallucinated": true}', "1"),
+        ("hallucinated", '{"hallucinated": "no", "why": "false"}', "0"),
+        ("pick", '{"pick": true}', "0"),
+        ("pick", '{"pick": "hallucinated", "why": "true"}', "1"),
+        ("", '{"answer": "hallucinated"}', "1"),
+        ("hallucinated", '{"hallucinated": "perhaps"}', UNPARSED),
+        ("pick", '{"pick": 7}', UNPARSED),
+        ("pick", '{"why": "hallucinated"}', UNPARSED),
+    ],
+)
+def test_labels_are_read_in_the_field_and_no_other_value_is_scored(field, answer, expected):
+    parser = AnswerParser("json", field=field, labels=LABELS)
+    assert extract(parser, answer) == expected
+
+
+def test_labels_are_read_in_the_match_of_a_pattern():
+    parser = AnswerParser("pattern", pattern=r"Verdict: (.*)", labels=LABELS)
+    assert extract(parser, "It may be true.\nVerdict: hallucinated") == "1"
+    assert extract(parser, "It is true.\nVerdict: blue") == UNPARSED
+
+
 @pytest.mark.parametrize(
     ("pattern", "answer", "expected"),
     [
