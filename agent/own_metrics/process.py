@@ -44,7 +44,7 @@ _REPLY_BYTES = 2**16
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class MetricFault:
     """The reason why an own metric gave no valid result, in words that quote no text of a case.
 
     Attributes:
@@ -89,10 +89,10 @@ class OwnMetricProcess:
             "seconds": SECONDS,
         }
         reply = self._exchange(setup, LOAD_SECONDS)
-        declared = None if isinstance(reply, Fault) else reply.get("declared")
+        declared = None if isinstance(reply, MetricFault) else reply.get("declared")
         if not isinstance(declared, dict):
             self.end()
-            fault = reply if isinstance(reply, Fault) else _read_fault(reply)
+            fault = reply if isinstance(reply, MetricFault) else _read_fault(reply)
             raise BenchmarkError(
                 f"{PREFIX}{code.name}: its code cannot be loaded: it {fault.words}",
                 "Nothing was asked. Repair the code, review it, and enter its new sha256 in site.yaml.",
@@ -103,11 +103,11 @@ class OwnMetricProcess:
             self.end()
             raise
 
-    def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any] | Fault:
+    def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any] | MetricFault:
         """Return the metric's reply about one answer. After a final fault, the process must be ended."""
         self._numbers += 1
         reply = self._exchange({**request, "number": self._numbers}, SECONDS)
-        if not isinstance(reply, Fault) and "raised" in reply:
+        if not isinstance(reply, MetricFault) and "raised" in reply:
             return _read_fault(reply)
         return reply
 
@@ -116,18 +116,18 @@ class OwnMetricProcess:
         self._process.end()
         self._folder.cleanup()
 
-    def _exchange(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any] | Fault:
+    def _exchange(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any] | MetricFault:
         line = json.dumps(message).encode("ascii") + b"\n"
         try:
             reply = json.loads(_send_and_receive(self._process, line, seconds))
         except TimeoutError:
-            return Fault(f"was ended at its limit of {seconds:g} s", is_limit=True)
+            return MetricFault(f"was ended at its limit of {seconds:g} s", is_limit=True)
         except (EOFError, OSError):
-            return Fault("ended its own process, or was ended by the system")
+            return MetricFault("ended its own process, or was ended by the system")
         except (ValueError, RecursionError):
-            return Fault("disturbed the exchange with its process")
+            return MetricFault("disturbed the exchange with its process")
         if not isinstance(reply, dict) or reply.get("number") != self._numbers:
-            return Fault("disturbed the exchange with its process")
+            return MetricFault("disturbed the exchange with its process")
         return reply
 
 
@@ -200,15 +200,15 @@ def _send_and_receive(process: WorkerProcess, line: bytes, seconds: float) -> by
     return reply
 
 
-def _read_fault(reply: Mapping[str, Any]) -> Fault:
+def _read_fault(reply: Mapping[str, Any]) -> MetricFault:
     """Describe an error by its type, if that is one of Python's own, and its line. Names could be made from texts."""
     raised = reply.get("raised")
     kind = raised.get("type") if isinstance(raised, dict) else None
     line = raised.get("line") if isinstance(raised, dict) else None
     if kind == "MemoryError":
-        return Fault(f"needed more than its limit of {MEMORY_BYTES // 2**20} MiB of memory")
+        return MetricFault(f"needed more than its limit of {MEMORY_BYTES // 2**20} MiB of memory")
     builtin = getattr(builtins, kind, None) if isinstance(kind, str) else None
     is_builtin = isinstance(builtin, type) and issubclass(builtin, BaseException)
     words = f"raised {kind}" if is_builtin else "raised an error of a type of its own"
     words = f"{words} in line {line}" if isinstance(line, int) else words
-    return Fault(words, is_final=False)
+    return MetricFault(words, is_final=False)

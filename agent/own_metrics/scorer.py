@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from agent.own_metrics.process import Fault, OwnMetricProcess
+from agent.own_metrics.process import MetricFault, OwnMetricProcess
 from agent.own_metrics.source import MetricSource, read_approved_code
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -63,14 +63,14 @@ class OwnMetricScorer:
         except BaseException:  # Ctrl-C: this reply must not be taken for the next one
             self._end(name)
             raise
-        if isinstance(reply, Fault):
+        if isinstance(reply, MetricFault):
             if reply.is_final:
                 self._end(name)
             self._limits[name] = self._limits[name] + 1 if reply.is_limit else 0
             return self._note(name, reply.words)
         self._limits[name] = 0
         score = _read_reply(reply, process)
-        return self._note(name, score.words) if isinstance(score, Fault) else score
+        return self._note(name, score.words) if isinstance(score, MetricFault) else score
 
     def describe_faults(self) -> list[str]:
         """Return a sentence for each kind of fault."""
@@ -95,19 +95,21 @@ def _build_request(answer: str, instance: Instance) -> dict[str, Any]:
     }
 
 
-def _read_reply(reply: Mapping[str, Any], process: OwnMetricProcess) -> float | Unscored | Fault:
+def _read_reply(
+    reply: Mapping[str, Any], process: OwnMetricProcess
+) -> float | Unscored | MetricFault:
     """Return the score or the reason in a metric's reply, which is checked because the metric may have written it."""
     reason, value = reply.get("reason"), reply.get("value")
     if isinstance(reason, str):
         if reason in REASONS:
             return Unscored(REASONS[reason])
-        return Fault(f"returned a text that is none of {', '.join(REASONS)}")
+        return MetricFault(f"returned a text that is none of {', '.join(REASONS)}")
     if not isinstance(value, float):
         kind = "None" if reply.get("nothing") else "a value that is neither a number nor a reason"
-        return Fault(f"returned {kind}")
+        return MetricFault(f"returned {kind}")
     low, high = process.declared.low, process.declared.high
     if not math.isfinite(value) or not low <= value <= high:
-        return Fault(f"returned a number outside its range of {low} to {high}")
+        return MetricFault(f"returned a number outside its range of {low} to {high}")
     if process.declared.binary and value not in (low, high):
-        return Fault(f"returned a number other than {low} and {high}, but declares BINARY")
+        return MetricFault(f"returned a number other than {low} and {high}, but declares BINARY")
     return value

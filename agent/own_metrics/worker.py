@@ -28,7 +28,7 @@ _GRACE_S = 2.0  # beyond the caller's own limit, so that the caller decides whil
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceView:
     """A reference answer, as a metric sees it. `correct` marks the right ones."""
 
     text: str
@@ -111,7 +111,7 @@ def _describe(module: ModuleType) -> dict[str, Any]:
 
 
 def _score(module: ModuleType, request: Mapping[str, Any], code: str) -> dict[str, Any]:
-    references = tuple(Reference(text, correct) for text, correct in request["references"])
+    references = tuple(ReferenceView(text, correct) for text, correct in request["references"])
     messages = tuple(MappingProxyType(message) for message in request["messages"])
     context = {
         "messages": messages,
