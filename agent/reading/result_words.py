@@ -32,6 +32,11 @@ CUE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # "The maximum score is 9", "a total of 9 is possible": these describe the scale, not the patient's result.
+OF_A_SCORE = re.compile(
+    r"^\W*(?:the )?(?:maximum|minimum|highest|lowest)(?: possible)? (?:score|total|value|points)\b"
+    r"|\bpoints? (?:minimum|maximum)\b",
+    re.IGNORECASE,
+)
 OF_THE_SCALE = re.compile(
     r"(?<!/)(?<!per )\b(?:maximum|minimum|max|min|possible|highest|lowest|cut-?off|threshold"
     r"|normal|reference|range"
@@ -53,7 +58,7 @@ VERB = (
     r"|to be)|computed (?:as|at|to be)"
     r"|estimated (?:as|at|to be)|rounds? to|rounded to|scor(?:e|es|ed|ing)|turns out to be"
     r"|would be|will be|receives"
-    r"|(?<=that)'s|(?<=it)'s|=>|(?:has|have)(?= (?:an? )?\w+ (?:points?|criteria))|stays?"
+    r"|(?<=that)'s|(?<=it)'s|=>|of which|(?:has|have)(?= (?:an? )?\w+ (?:points?|criteria))|stays?"
     r"|falls on|due on|due|converts to|equivalent to|meets?|met|reach(?:es)?|call it|make it|(?:i"
     r"|i'd|would) (?:say|report|answer|give)|i get"
     r"|corresponds? to|translates? (?:in)?to|(?:leav|bring|keep|mak|put)(?:es?|s|ing)(?: (?:us|it"
@@ -168,7 +173,8 @@ ASIDE = re.compile(
     r"|consider|comment|caveat|reminder|sources?|references?|confidence|formula|check|verification|units?)\b"
     r"|(?:based on|calculated (?:from|with|using|for)|computed (?:from|with|using)|derived from"
     r"|using)\b(?:[^,=≈→]|,(?= ?\d)){0,200}$"
-    r"|(?:dos(?:e|ing|age) (?:adjust|reduc|should|must)|therapy|avoid|monitor|start|give|repeat|refer)"
+    r"|(?:dos(?:e|ing|age) (?:adjust|reduc|should|must)|therapy|avoid|monitor|start|give|repeat|refer|reduce"
+    r"|increase|adjust|administer|take|use|hold|replace|infuse|follow|call|do not|recheck)\b"
     r"|(?:this|i) (?:calculation |result |value |estimate )?(?:assum\w*|used?|uses|was rounded"
     r"|is based|is calculated|was calculated|took|have used|rounded)|patients? with)",
     re.IGNORECASE,
@@ -220,7 +226,8 @@ CALCULATES = re.compile(
     r"|[=≈][^\n=≈]{0,100}[-+*/×÷·^√(][^\n=≈]{0,100}$|√|\bsqrt|\bexp|\bln|[+*×] ?[\w(]{1,30}\)\s*$"
 )
 ALTERNATIVE = re.compile(
-    r"\b(?:alternatively|pending|(?:could|might|may) (?:also|equally|well)|or possibly|depend(?:s|ing) on"
+    r"\(\d{1,4} if\b|\b(?:alternatively|pending|(?:could|might|may) (?:also|equally|well)|or possibly"
+    r"|depend(?:s|ing) on"
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
     re.I,
@@ -275,6 +282,7 @@ OPERATOR_BEFORE = re.compile(r"[*/×÷^] ?$|\w \+ $")
 OPERATOR_BEHIND = re.compile(
     r"(?: ?[A-Za-z/]{1,8})? ?[*×÷√]| ?\^| x [(\d]| ?/ ?[(√]| ?\+ ?[\w(]|\s?- ?[a-z]{2,20}\)|\s?[=≈]\s?$"
 )
+ARROW_BEFORE = re.compile(r"→ ?[A-Za-z]")
 STEP = re.compile(r"\W{0,3}step \d", re.IGNORECASE)
 RATIO_BEFORE = re.compile(r"\d[:/]$")
 UNIT_WORDS = re.compile(r"[A-Za-z]+")
@@ -291,7 +299,7 @@ APPROXIMATELY = re.compile(
 )
 LIST_MARK = re.compile(r"(?:[-+*•◦▪]|\(?\d{1,2}[.)]) ")
 LEADS_TO = re.compile(
-    r"\b(?:so|therefore|thus|hence|giving|making|resulting|yielding|total|final|overall|then)\b",
+    r"\b(?:of which|so|therefore|thus|hence|giving|making|resulting|yielding|total|final|overall|then)\b",
     re.IGNORECASE,
 )
 BRACKETS = re.compile(r" ?[(\[]((?:[^()\[\]\n]|\([^()\n]{0,100}\)){1,300})[)\]]")

@@ -145,7 +145,8 @@ class SentenceReader(Generic[V]):
             before = [mention for mention in kept if mention.end <= brackets.start()]
             if not inside or not before:
                 continue
-            if all(self.is_bound(mention) for mention in inside):
+            is_conditional = " if " in brackets[1]
+            if not is_conditional and all(self.is_bound(mention) for mention in inside):
                 kept = [m for m in kept if not brackets.start() <= m.start < brackets.end()]
                 continue
             gap = self._text[before[-1].end : brackets.start()]
@@ -244,14 +245,24 @@ class SentenceReader(Generic[V]):
         ]
         if named:
             return self._pick_last(end, named, mentions), Strength.CONCLUSION
+        label = text[start : mentions[0].start]
+        is_name = result_words.NAME_OF.fullmatch(label) is not None
+        is_label = len(label.split()) <= 4 and not result_words.PREPOSITION.search(label)
         verbs = [m for m in mentions if self._is_behind_verb(start, m)]
+        if (
+            is_name
+            and verbs == mentions[1:]
+            and result_words.ARROW_BEFORE.search(text, mentions[0].end, verbs[0].start)
+        ):
+            return None, Strength.WEAK
+        # "55.1 kg, which is 121 lb"
+        is_restated = result_words.WHICH_IS.match(text, mentions[0].end, mentions[1].start)
+        if verbs == mentions[1:2] and is_label and is_restated:
+            return mentions[0], Strength.WEAK
         if verbs:
             last = self._pick_last(end, verbs, mentions)
             return last, self._weigh(start, last or verbs[-1])
-        label = text[start : mentions[0].start]
-        is_label = len(label.split()) <= 4 and not result_words.PREPOSITION.search(label)
-        is_label = is_label or result_words.NAME_OF.fullmatch(label) is not None
-        if is_label and self._is_explained(mentions[0], mentions, end):
+        if (is_label or is_name) and self._is_explained(mentions[0], mentions, end):
             return mentions[0], Strength.WEAK
         return None, Strength.WEAK
 

@@ -138,9 +138,11 @@ class _Reader(Generic[V]):
             return None
         sentence = self._text[start:end]
         is_input = result_words.INPUT.match(sentence) and not result_words.EQUALS.search(sentence)
-        if is_input and not result_words.CONCLUDES.search(sentence):
+        if is_input and not result_words.LEADS_TO.search(sentence):
             return None
         first = mentions[0]
+        if result_words.OF_A_SCORE.search(sentence):
+            return None
         if any(mention.value != first.value for mention in mentions):
             return self._accept(self._sentences.read(start, end), WHOLE_ANSWER)
         if (
@@ -185,6 +187,8 @@ class _Reader(Generic[V]):
                 start = self._skip_blank(end)
                 end = self._find_line_end(start)
             sentences = self._split_sentences(start, min(end, start + _MAX_PASSAGE))
+            if not sentences and not text[end:].strip(" \n*_`"):
+                return True, None  # the answer breaks off before it states one
             mentions = self._mentions.list_between(*sentences[0]) if sentences else []
             if not mentions:
                 continue
@@ -278,7 +282,7 @@ class _Reader(Generic[V]):
             return stops > 0
         rest = text[mentions[-1].end : end]
         is_prose = len(result_words.UNIT_WORDS.findall(text[start:end])) > _WORDS_OF_UNIT
-        if is_prose and stops > 1 and (not rest or stated.start < start):
+        if is_prose and ((stops > 1 and not rest) or (stops and stated.start < start)):
             # Digits may be missing, or the result.
             return True
         return len(rest.split()) > (_WORDS_OF_UNIT if stops else 2 * _WORDS_OF_UNIT)
