@@ -10,7 +10,7 @@ from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.summarize import show_summaries
 from agent.cli.summary_rows import build_summary_rows
-from agent.cli.unread import ExampleRedactor, report_unread
+from agent.cli.unread import Adviser, ExampleRedactor, report_unread
 from agent.errors import ConfigError
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -152,8 +152,8 @@ def _build_change_rows(
     "--parser",
     type=click.Choice(["json", "pattern", "option_letter", "text"]),
     help="How to find the answer in the text: json (a field of the last JSON object; without --answer-field, its key "
-    "answer, answer_choice, final_answer or the like), pattern (a regular expression), option_letter or text (the whole "
-    "text) (default: the benchmark's).",
+    "answer, answer_choice, final_answer or the like), pattern (a regular expression), option_letter or text (the "
+    "whole text) (default: the benchmark's).",
 )
 @click.option(
     "--answer-field",
@@ -284,7 +284,7 @@ def score(
         show_rows([{**row, "missing": list(scored.missing)} for row in rows], {}, form)
     else:
         show_summaries([summary], True, form, f"Benchmark {summary.run.benchmark}")
-    _report_unread(site, scored)
+    _report_unread(site, scored, is_overridden=choice.is_set)
     if scored.missing:
         shown = ", ".join(scored.missing[:MISSING_SHOWN])
         more = len(scored.missing) - MISSING_SHOWN
@@ -294,10 +294,11 @@ def score(
         )
 
 
-def _report_unread(site: Site, scored: "ScoredAnswers") -> None:
+def _report_unread(site: Site, scored: "ScoredAnswers", *, is_overridden: bool) -> None:
     run = scored.summary.run
     main = run.details.metrics[0].name
-    report_unread(run.benchmark, scored.unread, main, ExampleRedactor(site))
+    adviser = Adviser(is_run=False, is_overridden=is_overridden)
+    report_unread(run.benchmark, scored.unread, main, ExampleRedactor(site), adviser)
 
 
 def _show_warning(warning: str) -> None:

@@ -1,6 +1,8 @@
 """Show which answers were not read: their kinds, redacted examples, and the option to try."""
 
+import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,6 +68,46 @@ class ExampleRedactor:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Adviser:
+    """Says what to try for unread answers.
+
+    Attributes:
+        is_run: whether the answers are those of a run, whose parser is set in its run entry and not by options.
+        is_overridden: whether another parser than the benchmark's own was set.
+    """
+
+    is_run: bool
+    is_overridden: bool
+
+    def advise(self, groups: "Iterable[UnreadGroup]") -> list[str]:
+        """Return the sentences of advice for some groups, each once."""
+        kinds = [group.kind for group in groups if group.kind is not None]
+        advice: dict[str, None] = {}
+        if self.is_overridden and any(kind.depends_on_parser for kind in kinds):
+            advice[self._advise_own_parser()] = None
+        for kind in kinds:
+            sentence = kind.advice_for_run if self.is_run else kind.advice
+            if sentence:
+                advice[sentence] = None
+        return list(advice)
+
+    def _advise_own_parser(self) -> str:
+        if self.is_run:
+            settings = "Remove `parser`, `answer_field` and `answer_pattern` from the run entry"
+        else:
+            settings = "Omit `--parser`, `--answer-field` and `--answer-pattern`"
+        return f"{settings}: the benchmark's own parser then reads the answers."
+
+
+def _build_adviser(run: "Run") -> Adviser:
+    from agent.catalog.parser_choice import PARSER_KEYS
+
+    return Adviser(
+        is_run=True, is_overridden=not set(PARSER_KEYS).isdisjoint(run.details.overrides)
+    )
+
+
 def _shorten(text: str) -> str:
     line = printable(" ".join(text.split()))
     if len(line) <= 2 * _HALF:
@@ -74,7 +116,7 @@ def _shorten(text: str) -> str:
 
 
 def report_unread(
-    name: str, unread: "UnreadAnswers", metric: str, redactor: ExampleRedactor
+    name: str, unread: "UnreadAnswers", metric: str, redactor: ExampleRedactor, adviser: Adviser
 ) -> None:
     """Print kinds, examples and advice on standard error if many of a run's answers are unread."""
     if not unread.has_many(metric):
@@ -89,21 +131,33 @@ def report_unread(
     chosen = list(choose_examples(groups, _EXAMPLES))
     texts = redactor.redact([example for _, example in chosen])
     for group in groups:
-        click.echo(f"  {group.count}  {name_kind(group)} ({group.reason.value})", err=True)
+        kind = f"{name_kind(group)} ({group.reason.value}){_describe_keys(group)}"
+        click.echo(f"  {group.count}  {kind}", err=True)
         for (owner, _), text in zip(chosen, texts, strict=False):
             if owner is group:
                 click.echo(f"       {text}", err=True)
-    _print_advice(groups)
+    _print_advice(adviser.advise(groups))
     if redactor.problem:
         click.echo(f"  No examples are shown: {redactor.problem}", err=True)
 
 
-def _print_advice(groups: "Iterable[UnreadGroup]") -> None:
-    advice = dict.fromkeys(
-        group.kind.advice for group in groups if group.kind and group.kind.advice
-    )
-    for sentence in advice:
+def _print_advice(advice: "Iterable[str]") -> None:
+    for sentence in dict.fromkeys(advice):
         click.echo(with_site(f"  To try: {sentence}"), err=True)
+
+
+def _describe_keys(group: "UnreadGroup") -> str:
+    """Return the keys of the group's examples in JSON that are common words; empty if no key has to be named."""
+    keys = _list_keys(group)
+    return f"; keys: {', '.join(keys)}" if keys else ""
+
+
+def _list_keys(group: "UnreadGroup") -> list[str]:
+    from agent.reading.unread import NO_FIELD, NO_LABEL, NO_MATCH, UNCLEAR_FIELD, list_common_keys
+
+    if group.kind not in (NO_FIELD, NO_LABEL, NO_MATCH, UNCLEAR_FIELD):
+        return []
+    return list_common_keys(example.response.text for example in group.examples)
 
 
 def report_unread_runs(site: Site, summaries: "Sequence[RunSummary]") -> None:
@@ -119,20 +173,22 @@ def report_unread_runs(site: Site, summaries: "Sequence[RunSummary]") -> None:
         return
     redactor = ExampleRedactor(site)
     shown = 0
+    suites: dict[str, int] = {}  # number of further runs with many unread answers
     with site.store() as store:
         for run in _list_runs([summary for summary in summaries if _may_have_many(summary)]):
             main = run.details.metrics[0].name
             unread = gather_unread(store, run)
             if not unread.has_many(main):
                 continue
-            shown += 1
-            if shown <= _RUNS:
-                report_unread(run.name, unread, main, redactor)
-    if shown > _RUNS:
-        more = format_count(shown - _RUNS, "more run")
-        click.echo(
-            with_site(f"{more} with unread answers: `intramural summarize --unread`"), err=True
-        )
+            if shown < _RUNS:
+                shown += 1
+                report_unread(run.name, unread, main, redactor, _build_adviser(run))
+            else:
+                suites[run.suite] = suites.get(run.suite, 0) + 1
+    for suite, count in suites.items():
+        more = format_count(count, "more run")
+        command = f"intramural summarize --suite {shlex.quote(suite)} --unread"
+        click.echo(with_site(f"{more} with unread answers: `{command}`"), err=True)
 
 
 def _list_runs(summaries: "Iterable[RunSummary]") -> "list[Run]":
@@ -165,12 +221,13 @@ def show_unread(
 
     redactor = ExampleRedactor(site)
     rows: list[dict[str, Any]] = []
-    groups: list[UnreadGroup] = []
+    advice: list[str] = []
     with site.store() as store:
         for run in _list_runs(summaries):
             unread = gather_unread(store, run, all_metrics=all_metrics)
-            for group in unread.list_groups():
-                groups.append(group)
+            groups = unread.list_groups()
+            advice += _build_adviser(run).advise(groups)
+            for group in groups:
                 rows.append(_build_row(run, unread.get_asked(group.metric), group, redactor))
     if form == "json":
         show_rows(rows, {}, form)
@@ -192,10 +249,11 @@ def show_unread(
     show_rows(rows, fitting(rows, columns, ("reason", "metric")), form, title=title)
     for row in rows:
         if row["examples"]:
-            click.echo(f"{row['run']}, {row['kind']}:")
+            keys = f" (keys: {', '.join(row['keys'])})" if row["keys"] else ""
+            click.echo(f"{row['run']}, {row['kind']}{keys}:")
             for text in row["examples"]:
                 click.echo(f"  {text}")
-    _print_advice(groups)
+    _print_advice(advice)
     if redactor.problem:
         click.echo(f"No examples are shown: {redactor.problem}", err=True)
 
@@ -210,6 +268,7 @@ def _build_row(
         "kind": name_kind(group),
         "count": group.count,
         "answers": asked,
+        "keys": _list_keys(group),
         "examples": redactor.redact(group.examples),
-        "advice": group.kind.advice if group.kind else "",
+        "advice": " ".join(_build_adviser(run).advise([group])),
     }

@@ -4,7 +4,7 @@ The kind of an unread answer is a description of its text. It changes no score.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -28,7 +28,7 @@ class UnreadKind:
     Attributes:
         name: a short phrase for tables.
         description: one sentence for the documentation.
-        advice: the option or setting to try; empty if none helps.
+        advice: the option of `score` or the setting to try; empty if none helps.
         example: an answer of this kind; for a question with options, these are A to D.
     """
 
@@ -37,10 +37,29 @@ class UnreadKind:
     advice: str
     example: str
 
+    @property
+    def advice_for_run(self) -> str:
+        """The advice for answers of a run, whose parser is set in its run entry."""
+        advice = self.advice
+        for option, key in _RUN_ENTRY_FORMS:
+            advice = advice.replace(option, key)
+        return advice if advice == self.advice else f"{advice[:-1]} in the run entry."
 
+    @property
+    def depends_on_parser(self) -> bool:
+        """Whether another parser may read the answers."""
+        return _FIELD_OPTION in self.advice or self.name == NO_LABEL.name
+
+
+_FIELD_OPTION = "`--parser json --answer-field NAME`"
+_PATTERN_OPTION = "`--parser pattern --answer-pattern REGEX`"
+_RUN_ENTRY_FORMS = (
+    (_FIELD_OPTION, "`parser=json,answer_field=NAME`"),
+    (_PATTERN_OPTION, "`parser=pattern,answer_pattern=REGEX`"),
+)
 _OTHER_FORM = (
-    "If the model states its answers in a form of its own, name it: `--parser json --answer-field NAME` or "
-    "`--parser pattern --answer-pattern REGEX` (in a run entry `parser=json,answer_field=NAME`)."
+    "If the model states its answers in a form of its own, name it: "
+    f"{_FIELD_OPTION} or {_PATTERN_OPTION}."
 )
 _LONGER = "Allow longer answers: `num_output_tokens=N` or `increase_max_tokens=N` in the run entry."
 
@@ -78,7 +97,7 @@ REFUSAL = UnreadKind(
 NO_FIELD = UnreadKind(
     "JSON without an answer key",
     "The answer is JSON, and no key names the answer.",
-    "Name the key that holds the answer: `--parser json --answer-field NAME`, or `answer_field=NAME` in the run entry.",
+    f"Name the key that holds the answer: {_FIELD_OPTION}.",
     '{"reasoning": "Vitamin B12 is absorbed in the ileum.", "pick": "B"}',
 )
 UNCLEAR_FIELD = UnreadKind(
@@ -90,8 +109,7 @@ UNCLEAR_FIELD = UnreadKind(
 NO_MATCH = UnreadKind(
     "the parser selects nothing",
     "The answer has no field or match that the parser selects.",
-    "Set another parser: `--parser option_letter` or `text` reads the whole answer; `--answer-field` and "
-    "`--answer-pattern` name another field or pattern.",
+    f"Name another field or pattern: {_FIELD_OPTION} or {_PATTERN_OPTION}.",
     "I am not sure which one you mean.",
 )
 NO_LABEL = UnreadKind(
@@ -175,6 +193,23 @@ KINDS = (
 )
 """Every kind, in the order of the documentation."""
 
+# Keys that models give to parts of an answer, squashed. They are words of a format, and cannot tell of a person.
+_COMMON_KEYS = frozenset(
+    {
+        *("answer", "answers", "answerchoice", "answerkey", "choice", "correctanswer", "correctoption", "finalanswer"),
+        *("modelanswer", "option", "pick", "prediction", "result", "response", "selected", "selection"),
+        *("selectedanswer", "selectedoption", "yourchoice", "classification", "category", "class", "conclusion"),
+        *("assessment", "decision", "evaluation", "finaldecision", "finalverdict", "judgement", "judgment"),
+        *("verdict", "label", "letter"),
+        *("correct", "factual", "hallucinated", "hallucination", "iscorrect", "isfactual", "ishallucinated"),
+        *("truthful", "number", "score", "value", "unit", "query", "sql", "code", "codes", "output", "text", "content"),
+        *("analysis", "argument", "chainofthought", "comment", "confidence", "details", "evidence", "explanation"),
+        *("justification", "note", "probability", "question", "rationale", "reason", "reasoning", "reasons", "step"),
+        *("stepbystep", "stepbystepthinking", "steps", "summary", "thinking", "thought", "thoughts", "why"),
+    }
+)  # fmt: skip
+_KEY = re.compile(r"[\"']([A-Za-z][A-Za-z _-]{0,40})[\"']\s{0,9}:")
+
 _EXAMINED = 20_000  # characters; the kind of a longer answer is decided by its beginning
 _MIN_REPEATED = 5
 _REPETITION = re.compile(r"(?=(\S.{3,200}?)\1{5})", re.DOTALL)
@@ -233,6 +268,19 @@ def classify_unread(
     if not parts:
         return _classify_json(answer)
     return _classify_text("\n".join(part.text for part in parts), kind, options)
+
+
+def list_common_keys(answers: Iterable[str]) -> list[str]:
+    """Return the keys of answers in JSON that are common words for parts of an answer, each once and in order.
+
+    All other keys are left out, because a model may write anything into them.
+    """
+    keys: dict[str, None] = {}
+    for answer in answers:
+        for match in _KEY.finditer(answer[:_EXAMINED]):
+            if re.sub(r"[ _-]", "", match[1]).lower() in _COMMON_KEYS:
+                keys[match[1]] = None
+    return list(keys)
 
 
 def _repeats_itself(answer: str) -> bool:

@@ -44,7 +44,9 @@ def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled
         assert "I'm sorry, I cannot help." in shown
         assert "[MRN-1]" in shown
         assert "JSON without an answer key" in shown
-        assert "--answer-field NAME" in shown
+        assert "`parser=json,answer_field=NAME` or" not in shown
+        assert "`parser=json,answer_field=NAME` in the run entry" in shown
+        assert "keys: reasoning, pick" in shown
         assert [canary for canary in CANARIES if canary in shown] == []
     notice = run(filled).stderr
     assert "9 of 20 answers unread (exact_match)" in notice
@@ -107,3 +109,39 @@ def test_score_shows_five_examples_without_a_site(tmp_path: Path):
     assert "7  several options named (unparsed)" in done.stderr
     assert done.stderr.count("A or B, says [NAME-") == 5
     assert "Holloway" not in done.output
+
+
+def test_further_runs_are_pointed_to_with_their_suite(filled: FilledSite):
+    for count in range(2, 7):
+        entry = f"pubmed_qa:model=demo/clinic-{count}b"
+        filled.add([unread(number, "A or B") for number in range(count)], entry=entry)
+    notice = (
+        CliRunner().invoke(summarize, ["--suite", "november", "--runs"], obj=filled.site).stderr
+    )
+    assert (
+        "2 more runs with unread answers: `intramural summarize --suite november --unread`"
+        in notice
+    )
+
+
+def test_an_overridden_parser_is_the_first_thing_to_drop(filled: FilledSite, tmp_path: Path):
+    entry = "pubmed_qa:model=demo/clinic-7b,parser=json,answer_field=pick"
+    filled.add([unread(number, "The answer is A.") for number in range(3)], entry=entry)
+    tips = [line for line in run(filled).stderr.splitlines() if "To try" in line]
+    assert "Remove `parser`, `answer_field` and `answer_pattern` from the run entry" in tips[0]
+    assert "parser=json,answer_field=NAME" in tips[1]
+    answers = answers_file(tmp_path / "answers.jsonl", {str(n): "B" for n in range(1, 20)})
+    words = ("--data", DATA, "--answers", answers, "--parser", "json")
+    done = scored("med_qa", *words, site=tmp_path)
+    tips = [line for line in done.stderr.splitlines() if "To try" in line]
+    assert "Omit `--parser`" in tips[0]
+    assert "option_letter" not in done.stderr
+
+
+def test_only_common_words_are_shown_as_keys(filled: FilledSite):
+    answer = '{"verdict": "unclear", "Maria Holloway": "unclear", "why": "?"}'
+    filled.add([unread(number, answer) for number in range(3)])
+    for words in ((), ("--unread",)):
+        done = run(filled, *words)
+        assert "keys: verdict, why" in done.output
+        assert "Holloway" not in done.output
