@@ -244,20 +244,45 @@ def read_run_entries(
         groups: if given, keep only entries of these groups or benchmarks.
 
     Raises:
-        ConfigError: a file is missing or invalid; the message names the file and the entry number.
+        ConfigError: a file is missing or invalid; the message names the file and the entry number. Or the priority and
+            the groups leave no entry.
     """
     entries: list[RunEntry] = []
+    known_groups: set[str] = set()
+    count = 0
     for item in chain.from_iterable(read_conf_file(path) for path in conf_paths):
         try:
             entry = parse_run_entry(item.description)
         except ConfigError as error:
             raise ConfigError(f"{item.where}: {error}", error.advice) from None
+        count += 1
+        known_groups |= {entry.benchmark, *item.groups}
         if priority is not None and item.priority is not None and item.priority > priority:
             continue
         if groups and not {entry.benchmark, *item.groups} & set(groups):
             continue
         entries.append(entry)
+    if count and not entries:
+        raise _make_filter_error(count, priority, groups, known_groups)
     return entries
+
+
+def _make_filter_error(
+    count: int, priority: int | None, groups: Sequence[str], known_groups: set[str]
+) -> ConfigError:
+    """Return the error for filters that leave none of the entries of the conf files."""
+    filters: list[str] = []
+    if groups:
+        filters.append(f"--groups-to-run {' '.join(groups)}")
+    if priority is not None:
+        filters.append(f"--priority {priority}")
+    guesses = [nearest(group, known_groups) for group in groups if group not in known_groups]
+    noun = "entry" if count == 1 else "entries"
+    message = f"{' and '.join(filters)} leaves none of the {count} run {noun} of the conf files"
+    advice = f"Known groups, which include the benchmarks: {', '.join(sorted(known_groups))}."
+    if not groups:
+        advice = "Give a larger number, or leave --priority out."
+    return ConfigError(message + "".join(guesses[:1]), advice)
 
 
 def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:

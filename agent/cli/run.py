@@ -206,7 +206,9 @@ def run(
 def _list_plans(plans: "Sequence[Plan]") -> None:
     """Print the runs that would be made."""
     for plan in plans:
-        click.echo(f"{plan.name}  {format_count(plan.available, 'instance')} in the data")
+        asked = len(plan.instances)
+        of_all = "" if asked == plan.available else f" of {plan.available:,} in the data"
+        click.echo(f"{plan.name}  {format_count(asked, 'instance')}{of_all}")
     click.echo(f"{format_count(len(plans), 'run')} ready; no server was contacted")
 
 

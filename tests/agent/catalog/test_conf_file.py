@@ -35,6 +35,20 @@ def test_conf_files_with_priorities_and_groups(tmp_path):
     assert [e.benchmark for e in read_run_entries([path], groups=["med_qa"])] == ["med_qa"]
 
 
+def test_filters_that_leave_no_entry_are_named_with_the_known_groups(tmp_path):
+    path = conf(tmp_path, CONF)
+    with pytest.raises(ConfigError) as caught:
+        read_run_entries([path], groups=["pubmed"])
+    assert str(caught.value) == (
+        "--groups-to-run pubmed leaves none of the 3 run entries of the conf files (did you mean 'pubmed_qa'?)"
+    )
+    assert caught.value.advice == (
+        "Known groups, which include the benchmarks: med_qa, medec, mine, pubmed_qa."
+    )
+    with pytest.raises(ConfigError, match="--groups-to-run mine and --priority 2 leaves none"):
+        read_run_entries([path], groups=["mine"], priority=2)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
