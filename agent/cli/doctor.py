@@ -72,6 +72,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     settings = _run_check("settings", lambda: _check_settings(site))
     yield settings
     if settings.verdict == "failed":
+        yield from _list_digests(site)
         return  # the other checks need the settings
     yield _run_check("site directory", lambda: _check_directory(site))
     yield _run_check("data key", lambda: _check_data_key(site))
@@ -233,6 +234,20 @@ def _check_own_metrics(site: Site) -> Iterator[Check]:
     for file in files:
         if file not in enabled:
             yield _run_check(f"own metric {file.stem}", partial(_describe_idle_file, file))
+
+
+def _list_digests(site: Site) -> Iterator[Check]:
+    """Report the digests of the own metrics, which the settings need, although the settings cannot be read."""
+    for file in sorted(site.plugins.glob("*.py")):
+        yield _run_check(f"own metric {file.stem}", partial(_describe_digest, file))
+
+
+def _describe_digest(file: Path) -> Check:
+    from agent.own_metrics.source import MetricSource, read_code
+
+    shown = f"{file.parent.name}/{file.name}"
+    code = read_code(MetricSource(file.stem, "", file, shown))
+    return Check(f"own metric {file.stem}", "ok", f"{shown} has sha256 {code.sha256}")
 
 
 def _check_own_metric(source: "MetricSource") -> Check:

@@ -188,9 +188,31 @@ def read_settings(path: Path) -> Settings:
 
 
 def _describe_fault(kind: str, message: str) -> str:
+    """Return the fault in this program's own words."""
     if kind == "extra_forbidden":
         return "unknown setting"
+    if kind == "missing":
+        return "is required"
+    if kind == "model_type":
+        return "expected a mapping of keys"
+    message = message.removeprefix("Value error, ")
+    message = message.replace("Input should be ", "expected ")
+    for pydantic_words, words in _TYPES.items():
+        message = message.replace(pydantic_words, words)
     return message
+
+
+_TYPES = {
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid boolean": "true or false",
+    "a valid string": "text",
+    "a valid tuple": "a list",
+    "a valid path": "a path",
+    ", unable to parse string as an integer": "",
+    ", unable to parse string as a number": "",
+    ", unable to interpret input": "",
+}
 
 
 def write_settings(path: Path, settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """The doctor on a site that is not well: each complaint is heard when its cause is there, and only then."""
 
+import hashlib
 import threading
 import time
 from pathlib import Path
@@ -38,6 +39,31 @@ def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
         check.subject: check.finding for check in examine(site) if check.verdict == "failed"
     } == {}
     assert found(site, "deployments").verdict == "warning"
+
+
+@pytest.mark.parametrize(
+    ("line", "finding"),
+    [
+        (
+            "plugins: [{name: dose, file: plugins/dose.py, sha256: abc}]",
+            "site.yaml: plugins.0.sha256: expected 64 hex digits; `intramural doctor` prints those of the code",
+        ),
+        ("plugins: [dose]", "site.yaml: plugins.0: expected a mapping of keys"),
+        ("max_in_flight: many", "site.yaml: max_in_flight: expected a whole number"),
+    ],
+)
+def test_wrong_settings_are_named_and_the_digests_of_own_metrics_are_printed(
+    site: Site, line: str, finding: str
+):
+    site.plugins.mkdir(exist_ok=True)
+    (site.plugins / "dose.py").write_text("x = 1\n")
+    first, second = examine(setting(site, line))
+    assert (first.verdict, first.finding) == ("failed", finding)
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    assert (second.subject, second.finding) == (
+        "own metric dose",
+        f"plugins/dose.py has sha256 {digest}",
+    )
 
 
 def test_identifiers_that_come_through_redaction(site: Site, monkeypatch: pytest.MonkeyPatch):
