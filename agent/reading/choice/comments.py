@@ -8,7 +8,14 @@ from agent.reading.choice import cues
 from agent.reading.choice.claims import Claim, Strength
 from agent.reading.choice.lists import Item, Listing
 from agent.reading.choice.marked_answer import MarkedAnswer
-from agent.reading.choice.references import LETTER_SIGNS, PADDING, TEXT_SIGNS, decode
+from agent.reading.choice.references import (
+    BOTH_SIGNS,
+    LETTER_SIGNS,
+    PADDING,
+    SIGNS,
+    TEXT_SIGNS,
+    decode,
+)
 from agent.reading.choice.rules import COMMENTED_OPTIONS, NAMED_IN_SENTENCE
 from agent.reading.choice.stated import BEFORE_SUBJECT
 from agent.reading.statements import is_denied, is_hypothetical, is_qualified, is_question
@@ -39,10 +46,30 @@ def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Cla
 
 
 _MAX_SIGNS = 20
+_MAX_LAST_SENTENCE = 400  # characters
 _MAX_SENTENCES = 4
 _TEXT_SIGN = re.compile(rf"[{TEXT_SIGNS}]{PADDING}*")
 _LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|\n")
+_SIGN = re.compile(rf"[{SIGNS}]{PADDING}*")
+_LONE_LETTER = re.compile(r"(?<![\w'-])(?:[B-J](?![\w'])|A(?=[).:,;]|$|\s(?:and|or|is)\b))")
+# A sentence with one of these words may compare, doubt or deny the option that it names.
+_DOUBTS = re.compile(
+    r"\b(?:not|no|never|nor|none|without|cannot|could|may|might|would|possib\w*|perhaps|maybe|sometimes|also|next|second|least|less"
+    r"|worst|tempt\w*|trap|unlike|than|instead|whereas|while|although|though|but|however|other|another|depends?|if|unless|until|when"
+    r"|except|question|options|choices|initial\w*|previous\w*|first\sthought)\b|n't\b"
+)
+# "The antidote of heparin (C) is best" does not propose heparin.
+_OPPOSES = re.compile(
+    r"\b(?:anti\w*|inhibit\w*|block\w*|revers\w*|alternative|opposite|absence|lack|loss|resist\w*|allerg\w*|against|stop\w*"
+    r"|withdraw\w*|discontinu\w*|follow\w*|after|before|contrast|differ\w*|similar\w*|instead|response|reaction|complication\w*)\b"
+)
+# "It is listed under option C (nerve)."
+_FILED_UNDER = re.compile(
+    r"\b(?:found|listed|described|given|stated|named|covered|captured|represented|expressed|contained|worded)\s"
+    r"(?:[^.,;:!?\n]{0,50}\s)?(?:under|by|in|as|with)\s\Z"
+)
+_CALLED_OPTION = re.compile(r"(?:option|choice|answer)\s", re.IGNORECASE)
 _ENDS_SENTENCE = re.compile(
     r"[)\]\"']{0,2}(?:\s(?:now|immediately|first|here|today|in\sthis\s(?:case|patient|setting)|for\sthis\spatient"
     r"|as\s(?:the\s)?(?:best\s)?(?:next|first)\sstep))?\s?(?:[.!](?:\s|$)|$)"
@@ -91,3 +118,32 @@ def read_sentences(answer: MarkedAnswer) -> Iterator[Claim]:
             continue
         option = decode(sign[0][0])
         yield Claim(option, start, sign.end(), Strength.MENTIONED, NAMED_IN_SENTENCE)
+
+
+def read_last_sentence(answer: MarkedAnswer) -> Iterator[Claim]:
+    """Read a last sentence that names one option by letter and text, whatever words stand before it.
+
+    Examples: "Thus, exposure to snails (choice D) is most likely.", "It is found under option C (nerve).".
+    """
+    text = answer.text
+    end = len(text.rstrip())
+    start = answer.find_sentence_start(max(0, end - 2))
+    if end - start > _MAX_LAST_SENTENCE or not text.endswith((".", "!", ".)"), 0, end):
+        return
+    signs = list(islice(_SIGN.finditer(text, start, end), 2))
+    if len(signs) != 1 or _LONE_LETTER.search(text, start, end):
+        return
+    sign = signs[0]
+    if not BOTH_SIGNS[0] <= sign[0][0] <= BOTH_SIGNS[-1]:
+        return
+    before = answer.lower[start : sign.start()]
+    is_listed = _FILED_UNDER.search(before) and _CALLED_OPTION.match(answer.plain, sign.start())
+    right = cues.IS_RIGHT.match(text, sign.end())
+    is_right = (
+        right is not None and (right["right"] or right["noun"]) and not _OPPOSES.search(before)
+    )
+    if not (is_listed or is_right) or _DOUBTS.search(answer.lower, start, end):
+        return
+    if cues.WRONG.search(answer.lower, start, end) or is_denied(text, sign.start()):
+        return
+    yield Claim(decode(sign[0][0]), start, sign.end(), Strength.PROPOSED, NAMED_IN_SENTENCE)

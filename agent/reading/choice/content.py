@@ -80,6 +80,12 @@ _REFUSES = re.compile(
     r"i (?:do not|don't|cannot|can't|am unable|am not|could not)\b", re.IGNORECASE
 )
 _SIGN = re.compile(f"[{SIGNS}]")
+# "Everything speaks against aspirin (A)." names no answer.
+_RELATES_TO = re.compile(
+    r"\b(?:against|unlike|(?:differs?|different|distinguished)\sfrom|(?:confused|compared|contrasted)\swith|mistaken\sfor"
+    rf"|turn(?:ing)?\sto|(?:same|true)\s(?:holds\s)?(?:for|of)|trap(?:\shere)?\sis)\s(?:the\s|an?\s)?[(\"']?[{SIGNS}]",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(r"\b(?:not|no)\b|n't\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 
@@ -251,6 +257,8 @@ def _states_plainly(answer: MarkedAnswer, start: int, end: int) -> bool:
     if is_question(answer.text, start) or is_denied(answer.text, start):
         return False
     if _UNSURE.search(marked) or _OR.search(marked):
+        return False
+    if _RELATES_TO.search(answer.text, start, end + 1):
         return False
     # `OptionWords` compares "not" with the option's own.
     return not cues.WRONG.search(_NEGATION.sub("", answer.lower[start:end]))

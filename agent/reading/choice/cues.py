@@ -34,7 +34,8 @@ JOINED = re.compile(
     r"[)\]\"'.]?(?:[ ]?,[ ]?(?:and/or|and|or|vs\.?|versus)[ ]|[ ]?[,;][ ]?|[ ]?[/&+|][ ]?"
     r"|[ ](?:and/or|and|or|vs\.?|versus|as[ ]well[ ]as)[ ]"
     r"|[ ]or,?[ ])(?:(?:also|possibly|maybe|perhaps|even|either|both|else|potentially)[ ]){0,2}"
-    rf"(?:(?i:option|choice|answer)[ ])?[(\[\"']?(?:{MARKED}(?!{_NEW_SUBJECT})|{_SECOND_LETTER})"
+    rf"(?:(?i:option|choice|answer)[ ]|(?i:the|an?)[ ](?=[{SIGNS}]))?[(\[\"']?"
+    rf"(?:{MARKED}(?!{_NEW_SUBJECT})|{_SECOND_LETTER})"
 )
 """A second reference joined to the first one: "B and C", "A/B", "B, C or D"."""
 OR_MORE = re.compile(r"[)\]\"']?,?\s(?:or|and/or)\s(?!more\b|rather\b|in\sother\b)", re.IGNORECASE)
@@ -72,7 +73,7 @@ STATED = re.compile(
 )
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
-    r"(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer|say|settle\son|decide\s(?:on|for)"
+    r"(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
     r"|lean\s(?:towards?|to)|leaning\s(?:towards?|to)|lean|stick\swith|vote\s(?:for|goes\sto)|mark|tick|circle|submit|commit\sto"
     rf"|(?:recommend|advise|suggest)(?=\s[{LETTER_SIGNS}])|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
@@ -114,12 +115,12 @@ _ADVERB = (
 _RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate|fitting|plausible|consistent|probable))"
 _NOUN_OF_CHOICE = (
     r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
-    r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|(?:of\schoice))"
+    r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|odd\s(?:one|man)\sout|exception|outlier|(?:of\schoice))"
 )
 _STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
 IS_RIGHT = re.compile(
     rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\)|,\s[^(),.;:!?\n{SIGNS}]{{1,60}},)?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
-    rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
+    rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?!one\s(?:for|in|of|based|with)\b)(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
     rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b))"
     r"|(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
     r"|gets\smy\svote|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b)",
@@ -141,8 +142,10 @@ _OPENING = (
     r"(?:(?:clearly|definitely|probably|most\slikely|likely|obviously|certainly)\s)?"
     r"|(?:choose|select|pick|going\swith|go\swith)\s|(?:most\s)?(?:likely|probably|definitely|clearly)(?:\s|:\s?)|(?:->|=>|→|⇒|✓)\s?|i(?:\swould|'d)\s(?:say|go\swith)\s)"
 )
+# "Except: C. ASO titre is ..."
+_EXCEPT = r"(?i:(?:the\s)?(?:except(?:ion)?|odd\s(?:one|man)\sout)\s?[:=]\s)"
 LINE_START = re.compile(
-    rf"(?:[-•+]\s)?{LEAD_IN}(?P<opening>(?:{_OPENING}){{0,2}}(?i:{CALLED})|(?:{_OPENING}){{1,2}})?"
+    rf"(?:[-•+]\s)?{LEAD_IN}(?P<opening>{_EXCEPT}|(?:{_OPENING}){{0,2}}(?i:{CALLED})|(?:{_OPENING}){{1,2}})?"
 )
 _SURE = (
     r"(?:i\s(?:think|believe|guess|suppose|would\ssay|am\s(?:\w{1,12}\s)?(?:sure|confident|certain))|i'd\ssay"

@@ -23,6 +23,8 @@ def choose_claim(claims: Sequence[Claim], text: str) -> Claim | None:
     options = {claim.option for claim in deciding}
     if len(options) > 1 or deciding[0].option < 0:
         return None
+    if strongest == Strength.FINAL and _begins_with_other_answer(claims, deciding[0], text):
+        return None
     if strongest == Strength.ANSWER:
         # "Option A is correct. The statement that is not true is option D." contradicts itself; but if several
         # options are called correct, the question asks for something else.
@@ -32,3 +34,13 @@ def choose_claim(claims: Sequence[Claim], text: str) -> Claim | None:
         if len(called_correct) == 1 and called_correct != options:
             return None
     return deciding[0]
+
+
+def _begins_with_other_answer(claims: Sequence[Claim], final: Claim, text: str) -> bool:
+    """Return whether the first line gives another answer: "Answer: A. Aspirin" above "Final answer: D"."""
+    first_line_end = text.find("\n")
+    for claim in claims:
+        is_in_first_line = claim.end <= first_line_end and claim.start == 0
+        if is_in_first_line and claim.strength == Strength.ANSWER and claim.option != final.option:
+            return True
+    return False

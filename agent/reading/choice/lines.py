@@ -40,6 +40,9 @@ _STARTS_WRONG = re.compile(
 _LABEL = re.compile(
     rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
+_ARROW = re.compile(r"(?:=>|->|→|⇒)\s?\Z")
+_SENTENCE_BREAK = re.compile(r"[.!?]\s")
+_MIN_FINDING = 5  # words before an arrow that are a sentence and not "Not likely ->"
 _LETTER_PAIR = re.compile(r"[(\[]?([A-Za-z])[)\].]?\s?[:=>.-]{1,2}\s?[(\[]?[A-Za-z][)\].]{0,2}")
 _NO_LABEL = re.compile(
     r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|(?<!next\s)(?<!best\s)(?<!first\s)step|figure"
@@ -55,6 +58,16 @@ _NO_REMARK = re.compile(
 )
 _MAX_LINES = 200
 _ANNOUNCES = re.compile(r"\b(?:is|are|be|answer|option|choice)\s?:$")
+# "Now let's go through the options:", "I will look at them one by one:"
+_ANNOUNCES_LIST = re.compile(
+    r"\b(?:go|going|work|walk|look|consider|review|evaluat|analy[sz]|examin|assess|discuss|check|compar|weigh|tak)\w{0,4}\s"
+    r"[^.:\n]{0,40}?\b(?:options|choices|alternatives|candidates|answers|each(?:\s\w{1,12})?|one\sby\sone|in\sturn)"
+    r"(?:\s\w{1,12}){0,4}\s?:$"
+)
+_ANNOUNCES_ANSWER = re.compile(
+    r"\b(?:is|are|be|answer|best|correct|choose|chose|pick|select|choice|option|conclu\w*)\b"
+)
+_MIN_CUT_OFF = 12  # words of a line without a full stop that is more than a heading
 # "6. Answer" above the last line.
 _HEADING = re.compile(
     r"(?:\d{1,2}[.)]\s)?(?:my\s|the\s)?(?:final\s|overall\s)?(?:answer|conclusion|verdict|decision|choice)",
@@ -81,7 +94,7 @@ def read_lines(
         for claim in _read_line(answer, first, rule, claimed_ends):
             if not (claim.by_text and is_text_list):
                 yield claim
-    if not is_only_line and last.start not in listed:
+    if not is_only_line and last.start not in listed and not _is_first_item(answer):
         for claim in _read_line(answer, last, LAST_LINE, claimed_ends):
             if not claim.by_text:
                 yield claim
@@ -110,6 +123,21 @@ def _read_announced(answer: MarkedAnswer) -> Iterator[Claim]:
         for claim in _read_pure(answer, following, STATED_ANSWER):
             if not claim.by_text:
                 yield claim
+
+
+def _is_first_item(answer: MarkedAnswer) -> bool:
+    """Return whether the last line begins a list of comments that was cut off.
+
+    "Let's go through the options:" stands above it, or it begins with an option and ends within a sentence.
+    """
+    previous, last = answer.lines[-2], answer.lines[-1]
+    above = answer.lower[max(previous.start, previous.end - 100) : previous.end]
+    if _ANNOUNCES_LIST.search(above) and not _ANNOUNCES_ANSWER.search(above):
+        return True
+    if _read_at_line_start(answer, last.start) is None:
+        return False
+    is_long = len(answer.plain[last.start : last.end].split()) >= _MIN_CUT_OFF
+    return is_long and answer.plain[last.end - 1].isalnum()
 
 
 def _is_text_list(answer: MarkedAnswer) -> bool:
@@ -190,13 +218,26 @@ def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
     if _NO_LABEL.search(words) or cues.NOT_AN_OPTION.search(words):
         return []
     reference = answer.read_reference(label.end())
+    if reference is None:
+        return []
     is_rejected = is_denied(answer.text, line.start + len(words)) or cues.WRONG.search(words)
-    if reference is None or is_rejected:
+    if is_rejected and not _concludes_on_yes_or_no(answer, label, reference):
         return []
     if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
     strength = Strength.PROPOSED if reference.by_text else Strength.ANSWER
     return [Claim(reference.option, line.start, reference.end, strength, rule)]
+
+
+def _concludes_on_yes_or_no(
+    answer: MarkedAnswer, label: re.Match[str], reference: Reference
+) -> bool:
+    """Return whether an arrow leads from a finding to yes or no: "No difference was seen -> no"."""
+    if not reference.by_text or not answer.options.is_common_word(reference.option):
+        return False
+    is_arrow = _ARROW.search(label[0]) is not None
+    sentence = _SENTENCE_BREAK.split(label[0])[-1]
+    return is_arrow and len(sentence.split()) >= _MIN_FINDING
 
 
 def _is_letter_pair(answer: MarkedAnswer, line: Line) -> bool:

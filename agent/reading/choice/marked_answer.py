@@ -124,11 +124,13 @@ class MarkedAnswer:
         return self.calls_wrong(end)
 
     def extend_by_own_text(self, reference: Reference) -> Reference:
-        """Extend a lone letter by its option's text in brackets, if that is a letter too: "B (c)"."""
+        """Extend a lone letter by its option's text or number in brackets: "B (c)", "B (2)"."""
         bracket = _BRACKET.match(self.plain, reference.end)
         if not bracket or reference.option < 0:
             return reference
-        if bracket[1].lower() != self.options.plain_texts[reference.option]:
+        is_own_text = bracket[1].lower() == self.options.plain_texts[reference.option]
+        is_own_number = bracket[1] == str(reference.option + 1) and not self.options.has_numbers
+        if not (is_own_text or is_own_number):
             return reference
         return reference._replace(end=bracket.end())
 

@@ -3,8 +3,8 @@
 import re
 from functools import lru_cache
 
-from agent.reading.choice.claims import Claim, TooManyClaimsError
-from agent.reading.choice.comments import read_listings, read_sentences
+from agent.reading.choice.claims import Claim, Strength, TooManyClaimsError
+from agent.reading.choice.comments import read_last_sentence, read_listings, read_sentences
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.elimination import read_elimination
@@ -101,6 +101,8 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         *read_sentences(answer),
         *read_elimination(answer, listings),
     ]
+    if not any(claim.strength > Strength.PROPOSED for claim in claims):
+        claims += read_last_sentence(answer)
     claims = apply_languages(answer, claims)
     return claims or read_short_replies(answer) or read_content(answer)
 

@@ -30,6 +30,7 @@ PADDING = "\ue0ff"
 SIGNS = "\ue000-\ue0f1"
 """The signs, as a range in a character class."""
 TEXT_SIGNS = "\ue040-\ue07f"
+BOTH_SIGNS = "\ue080-\ue0bf"
 LETTER_SIGNS = "\ue000-\ue03f\ue080-\ue0f1"
 
 _MAX_REFERENCES = 300  # of one option
@@ -55,13 +56,14 @@ _COMMON_WORDS = frozenset(
     ]
 )
 _BEFORE_COMMON_WORD = re.compile(
-    r"(?:^|[\n.,:;!?=>(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|a|an|the|definite|definitely|clear"
+    r"(?:^|[\n.,:;!?=>→⇒(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|a|an|the|definite|definitely|clear"
     r"|clearly|likely|probably|certainly|therefore|thus|so|hence|overall|option|choice|it's|that's|still|simply|to|as|with"
-    r"|toward|towards|suggests?|conclude|conclusion|[A-Za-z][.):]?)\s[\"'(]?)$",
+    r"|toward|towards|(?:settl|decid)(?:e|ed|ing)\son|suggests?|conclude|conclusion|[A-Za-z][.):]?)\s[\"'(]?)$",
     re.IGNORECASE,
 )
 _AFTER_COMMON_WORD = re.compile(
     rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
+    r"|\s(?:is|seems)\s(?:clearly\s|therefore\s)?(?:the\s)?(?:best|correct|right|most\s(?:likely|appropriate)|answer)\b"
 )
 _AFTER_REFERENCE = re.compile(
     r"[)\]\"'\s]{0,3}(?:$|[.;!\n)])|,?\s(?:or|and|because|since|as)\b|\sis\s(?:right|correct)\b"

@@ -98,6 +98,29 @@ def test_texts_that_resemble_each_other_and_letters_beyond_the_options(answer, o
     assert extract_option(answer, options) == expected
 
 
+INTERLEUKINS = ("IL - 5", "Neutrophils", "CD 4", "Tdt")
+CHANGES = ("A decrease in the rate", "A decrease in the pressure", "A decrease in the output")
+DOSES = ("2 mg", "3 mg", "4 mg", "5 mg")
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "expected"),
+    [
+        ("Conclusion: as it stands, IL-5 is the best choice.", INTERLEUKINS, 0),
+        ("IL-5 is not the best choice.", INTERLEUKINS, None),
+        ("If it were a cytokine, IL-5 is the best choice.", INTERLEUKINS, None),
+        (f"{CHANGES[0]}, a decrease in the pressure, a decrease in the out", CHANGES, None),
+        ("A decrease in the rate, because the vagus is stimulated.", CHANGES, 0),
+        ("A decrease in the rate.", CHANGES, 0),
+        ("B (2)", DOSES, None),  # 2 mg is option A
+        ("B (2)", CHANGES, 1),
+        ("B (3)", CHANGES, None),
+    ],
+)
+def test_short_texts_loops_and_numbers_of_options(answer, options, expected):
+    assert extract_option(answer, options) == expected
+
+
 @pytest.mark.parametrize(
     "answer",
     [
