@@ -6,9 +6,13 @@ before everything else, the last statement of a result before earlier ones, and 
 after it.
 
 Within a statement, the value is the only one, or stands behind the last equals sign of a calculation, or behind the
-verb ("With a weight of 80 kg, the clearance is 25 mL/min."). What follows may explain or interpret it: "5 (2 for age,
-3 for stroke)", where the parts add up to the value, "106.2 (using a weight of 75 kg)", "4, which is a risk of 4.8 %".
-In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several values.
+verb ("With a weight of 80 kg, the clearance is 25 mL/min."), or is the sum of the others. What follows may explain or
+interpret it: "5 (2 for age, 3 for stroke)", where the parts add up to the value, "106.2 (using a weight of 75 kg)",
+"4, which is a risk of 4.8 %". In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several values.
+
+An answer is not read if it breaks off before its result, asks for what it lacks, states results that differ without a
+word of correction ("The score is 1.5. Final answer: 3"), or ends with values side by side and no total ("Eye: 2,
+verbal: 3"). A question that the model invents after its answer is passed over with what follows it.
 
 A bound is not a value ("< 5", "at least 5", "5 or more", "before 09/03/2014"), nor is a denied value ("not 5").
 "About 5", "~5" and "\u2248 5" give the value 5: the metric's limits decide whether that is close enough. A hyphen, dash

@@ -365,6 +365,14 @@ class SentenceReader(Generic[V]):
         after = self._text[mention.end : end]
         return len(after) < 80 and len(result_words.UNIT_WORDS.findall(after)) <= 6
 
+    def begins_with_value(self, start: int, end: int) -> bool:
+        """Return whether nothing but "about" or a sign stands before the first value of a sentence."""
+        words = result_words.APPROXIMATELY.match(self._text, start, end)
+        if words is None or self._text[words.end() : words.end() + 1].isspace():
+            return False
+        mentions = self._mentions.list_between(start, min(end, words.end() + 1))
+        return bool(mentions)
+
     def is_bound(self, mention: Mention[V]) -> bool:
         """Return whether the mention is a limit ("< 5", "at least 5"), a ratio or part of one."""
         if self._is_ratio(mention):

@@ -33,7 +33,6 @@ _MAX_PASSAGE = 1_000  # characters behind a cue
 _MAX_PARTS = 50  # lines that may add up to a total
 _WORDS_OF_UNIT = 4  # that may follow a value at the end of a text without a full stop
 _LONGEST_LAST_WORD = 12
-_LONGEST_VALUE = 150  # of a line that is a value with its unit
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
 
@@ -303,7 +302,7 @@ class _Reader(Generic[V]):
             self._text, end
         )
         is_label = len(sentences) == 1 and result_words.LABEL.match(self._text, start, end)
-        if not (is_paragraph and is_label) and sentences[0][1] - start > _LONGEST_VALUE:
+        if not (is_paragraph and is_label) and not self._sentences.begins_with_value(*sentences[0]):
             return None
         statement = self._sentences.read(*sentences[0])
         if statement is None or statement.is_aside:
