@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from agent.cli.jury_terms import (
 )
 from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows, with_site
-from agent.errors import ConfigError
+from agent.errors import BenchmarkError, ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -355,7 +355,8 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
     if jury_use is not None:
         for line in describe_jury(jury_use):
             click.echo(printable(line))
-    for problem in contents.problems:
+    problems = [*contents.problems, *_check_own_metrics(site, benchmark)]
+    for problem in problems:
         click.secho(f"warning: {problem}", fg="yellow", err=True)
     if rows:
         click.echo(f"The first {format_count(len(contents.first), 'prompt')}, not redacted:")
@@ -367,6 +368,28 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
             f"\n--- the judge's prompt for instance {printable(instance.id)} ---", bold=True
         )
         _show_messages(write_judge_example(jury_use, instance))
+
+
+def _check_own_metrics(site: Site, benchmark: "Benchmark") -> Iterator[str]:
+    """Yield a warning for each own metric whose code is there but not enabled yet.
+
+    Raises:
+        BenchmarkError: the site has no own metric of that name.
+    """
+    from agent.metrics.own import find_source, has_file
+    from agent.own_metrics.declaration import is_own
+
+    own_metrics = [use.name for use in benchmark.metrics if is_own(use.name)]
+    if own_metrics and not (site.directory / "site.yaml").is_file():
+        yield f"{', '.join(own_metrics)} cannot be checked, because {site.directory} is not a site"
+        return
+    for name in own_metrics:
+        try:
+            find_source(name, site.means)
+        except BenchmarkError as error:
+            if not has_file(name, site.means):
+                raise
+            yield str(error)
 
 
 def _read_contents(site: Site, place: Path, rows: int) -> "tuple[Benchmark, DatasetContents]":

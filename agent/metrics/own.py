@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from agent.errors import BenchmarkError
+from agent.io.wording import nearest
 from agent.metrics.means import Means
 from agent.metrics.spec import MetricSpec, MetricUse, Options
 from agent.own_metrics.declaration import PREFIX, OwnMetric, is_own, name_in_scorecard
@@ -45,11 +46,26 @@ def find_source(name: str, means: Means) -> MetricSource:
     for source in means.own_metrics:
         if source.name == bare_name:
             return source
+    guess = "" if has_file(name, means) else nearest(bare_name, _list_names(means))
     raise BenchmarkError(
-        f"{name} is not enabled at this site{_describe_file(bare_name, means)}",
+        f"{name} is not enabled at this site{_describe_file(bare_name, means)}{guess}",
         "Nothing was asked. Review the metric's code, then list its name, file and sha256 under `plugins` in "
         "site.yaml; docs/own-benchmarks.md shows how.",
     )
+
+
+def has_file(name: str, means: Means) -> bool:
+    """Return whether the site's folder of own metrics has a file for a metric, by its name with the prefix."""
+    folder = means.own_metrics_folder
+    return folder is not None and (folder / f"{name.removeprefix(PREFIX)}.py").is_file()
+
+
+def _list_names(means: Means) -> list[str]:
+    """Return the names of the site's own metrics, enabled or not, without the prefix."""
+    names = [source.name for source in means.own_metrics]
+    if means.own_metrics_folder is not None:
+        names += [file.stem for file in sorted(means.own_metrics_folder.glob("*.py"))]
+    return names
 
 
 def _describe_file(name: str, means: Means) -> str:

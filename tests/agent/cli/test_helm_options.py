@@ -99,6 +99,7 @@ def test_the_commands_of_helms_other_pages_do_the_same_under_their_other_names(s
             f"run --conf repro.conf --max-eval-instances 10 --suite v1 --skip-instances --models-to-run {MODEL}",
         )
         assert "2 runs ready; no server was contacted" in listed.output
+        assert "10 instances of 100 in the data" in listed.output
         assert len(server.asked) == asked
         for option in ("--run-entry", "--run-specs"):
             done = type_command(

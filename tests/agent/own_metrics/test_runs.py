@@ -311,6 +311,21 @@ def test_a_scorecard_is_drafted_with_the_digest_of_the_code(site: Site, tmp_path
     assert cells == ["rouge_l", f"own-dose-{digest[:16]}"]
 
 
+def test_the_check_of_a_benchmark_refuses_a_misspelt_own_metric(site: Site):
+    idle = on(site, "benchmarks", "check", "notes")
+    assert idle.returncode == 0, idle.stderr
+    assert (
+        "warning: own/dose is not enabled at this site; plugins/dose.py has sha256" in idle.stderr
+    )
+    enable(site, "dose")
+    assert "own/dose" not in on(site, "benchmarks", "check", "notes").stderr
+    path = site.own_benchmarks / "notes" / "benchmark.yaml"
+    path.write_text(path.read_text().replace("own/dose", "own/dsoe"))
+    misspelt = on(site, "benchmarks", "check", "notes")
+    assert misspelt.returncode == 3
+    assert "own/dsoe is not enabled at this site (did you mean 'dose'?)" in misspelt.stderr
+
+
 # Writing one
 
 
