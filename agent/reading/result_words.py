@@ -173,7 +173,7 @@ ASIDE = re.compile(
     r"|consider|comment|caveat|reminder|sources?|references?|confidence|formula|check|verification|units?)\b"
     r"|(?:based on|calculated (?:from|with|using|for)|computed (?:from|with|using)|derived from"
     r"|using)\b(?:[^,=≈→]|,(?= ?\d)){0,200}$"
-    r"|(?:dos(?:e|ing|age) (?:adjust|reduc|should|must)|therapy|avoid|monitor|start|give|repeat|refer|reduce"
+    r"|(?:dos(?:e|ing|age) (?:adjust|reduc|should|must)|therapy|avoid|monitor|start|give|repeat|return|refer|reduce"
     r"|increase|adjust|administer|take|use|hold|replace|infuse|follow|call|do not|recheck)\b"
     r"|(?:this|i) (?:calculation |result |value |estimate )?(?:assum\w*|used?|uses|was rounded"
     r"|is based|is calculated|was calculated|took|have used|rounded)|patients? with)",

@@ -363,6 +363,8 @@ class SentenceReader(Generic[V]):
         if start > 0 and self._text[start - 1] != "\n":
             return False
         after = self._text[mention.end : end]
+        if after.endswith(("; ", ";")):
+            return False
         return len(after) < 80 and len(result_words.UNIT_WORDS.findall(after)) <= 6
 
     def begins_with_value(self, start: int, end: int) -> bool:

@@ -82,7 +82,7 @@ class _Reader(Generic[V]):
         is_decided, choice = self._choose_cued()
         if is_decided:
             return choice
-        return self._choose_statement()
+        return None if only_sentence else self._choose_statement()
 
     def _list_json_fields(self) -> list[re.Match[str]]:
         """Return the fields of the object that ends the text, if one does."""
@@ -392,7 +392,8 @@ class _Reader(Generic[V]):
         if before is None or before.mention is None or before.strength != statement.strength:
             return False
         is_labelled = result_words.LABEL.match(self._text, start, end)
-        if before.is_aside or (statement.strength == Strength.WEAK and not is_labelled):
+        is_listed = is_labelled or self._sentences.begins_with_value(start, end)
+        if before.is_aside or (statement.strength == Strength.WEAK and not is_listed):
             return False
         used = [mention.value for mention in self._mentions.list_between(start, end)]
         is_other = not are_close(
