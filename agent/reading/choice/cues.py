@@ -78,25 +78,42 @@ _CHOOSE = (
     rf"|(?:recommend|advise|suggest)(?=\s[{LETTER_SIGNS}])|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
 )
-CHOSEN = re.compile(
-    r"\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?"
-    rf"(?:\s(?:\w{{3,12}}ly|still|also|thus|therefore|hence|just|now|then|rather|have\sto|go\sahead\sand)){{0,2}}\s{_CHOOSE}"
-    r"|(?:going|go|stick|sticking|settling|settle|ending\sup)\s(?:with|on|for)|put\sme\sdown\s(?:for|as)"
-    r"|my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)|is\son|would\sbe\son|goes\swith)"
-    r"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select))"
-    rf"{_FILLER}(?<=[\s:])"
+# "I", "I'd", "I have to"
+_I = r"i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?"
+# "I'd still pick", "I will therefore go with"
+_BEFORE_CHOOSE = (
+    r"(?:\s(?:\w{3,12}ly|still|also|thus|therefore|hence|just|now|then|rather|have\sto"
+    r"|go\sahead\sand)){0,2}"
 )
-CONCLUSION = re.compile(
-    r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))(?:and\s)?(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
+# "Going with", "put me down for"
+_CHOOSE_WITHOUT_I = r"(?:going|go|stick|sticking|settling|settle|ending\sup)\s(?:with|on|for)|put\sme\sdown\s(?:for|as)"
+# "My vote goes to"
+_VOTE = r"my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)|is\son|would\sbe\son|goes\swith)"
+CHOSEN = re.compile(
+    rf"\b(?:{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_CHOOSE_WITHOUT_I}|{_VOTE}"
+    rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)){_FILLER}(?<=[\s:])"
+)
+"""A choice: "I would go with", "my vote goes to"."""
+_CLAUSE_START = r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))"
+# "This leaves only", "which points to"
+_LEAVES = (
+    r"(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?"
+    r"|leaving(?:\s(?:us|only|me))?(?:\swith)?"
+)
+_SO = (
+    r"(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
     r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes"
     r"|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
-    r"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?"
-    r"|(?:that|this|which)\s(?:leaves|means|makes|points\sto|suggests|indicates|gives)(?:\s(?:us|only|me))?(?:\swith)?"
-    r"|leaving(?:\s(?:us|only|me))?(?:\swith)?)"
-    r"(?::\s?|,?[ ]?)(?:(?:so|then|thus|therefore|hence|clearly|only|probably|most\slikely|likely|i\sthink|i\sbelieve"
+    rf"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?|{_LEAVES})"
+)
+# "so it must be", "therefore most likely the"
+_AFTER_SO = (
+    r"(?:(?:so|then|thus|therefore|hence|clearly|only|probably|most\slikely|likely|i\sthink|i\sbelieve"
     r"|we\s(?:choose|pick|select|have|get)"
     r"|(?:it|this|that)(?:'s|\sis|\smust\sbe|\sshould\sbe|\shas\sto\sbe|\swould\sbe|\scan\sonly\sbe)|must\sbe|the|remaining|only)[\s,]{1,2}){0,4}"
 )
+CONCLUSION = re.compile(rf"{_CLAUSE_START}(?:and\s)?{_SO}(?::\s?|,?[ ]?){_AFTER_SO}")
+"""A conclusion at the start of a clause: "so it must be", "by elimination, "."""
 # "The best next step is C", "the statement that is not true is option D".
 COPULA = re.compile(
     r"(?<=[a-z)\"'])\s(?:is|are|be|was)\s(?:most\slikely\s|likely\s|therefore\s|thus\s|probably\s|clearly\s|only\s|in\sfact\s){0,2}"
@@ -118,12 +135,26 @@ _NOUN_OF_CHOICE = (
     r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|odd\s(?:one|man)\sout|exception|outlier|(?:of\schoice))"
 )
 _STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
+# "B (an old drug) is", "B, an old drug, is"
+_ASIDE = rf"(?:\s\([^()]{{0,200}}\)|,\s[^(),.;:!?\n{SIGNS}]{{1,60}},)?"
+_VERB_OF_CALLING = (
+    r"(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?"
+)
+# "The one with the higher modulus" describes an option; "the best one" and "the only one" call it right.
+_DESCRIBES = r"(?!one\s(?:for|in|of|based|with)\b)"
+_BEST_CHOICE = (
+    rf"{_DESCRIBES}(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
+    rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b)"
+)
+# "B best explains", "B fits the findings best"
+_FITS_BEST = (
+    r"(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b"
+    r"|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
+)
+_WINS = r"gets\smy\svote|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b"
 IS_RIGHT = re.compile(
-    rf"[)\]\"'.:]?(?:\s\([^()]{{0,200}}\)|,\s[^(),.;:!?\n{SIGNS}]{{1,60}},)?\s(?:(?P<verb>is|are|would\sbe|must\sbe|seems|appears|looks|remains|has\sto\sbe)\s(?:to\sbe\s)?{_ADVERB}"
-    rf"(?:(?P<right>{_RIGHT})(?={_STOP})|(?!one\s(?:for|in|of|based|with)\b)(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
-    rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b))"
-    r"|(?:fits|matches|explains|describes|answers|accounts)\s(?:\w{1,20}\s){0,6}?best\b|best\s(?:fits|matches|explains|describes|answers|accounts|aligns)\b"
-    r"|gets\smy\svote|makes\s(?:the\s)?(?:most|more)\ssense|it\sis\b(?=[.!]|$|\n)|wins\b)",
+    rf"[)\]\"'.:]?{_ASIDE}\s(?:{_VERB_OF_CALLING}{_ADVERB}(?:(?P<right>{_RIGHT})(?={_STOP})|{_BEST_CHOICE})"
+    rf"|{_FITS_BEST}|{_WINS})",
     re.IGNORECASE,
 )
 """What follows an option that is called right: "B is correct", "Hepatitis B is the most likely diagnosis"."""
@@ -155,9 +186,13 @@ _SURE = (
     r"|~?\d{1,3}\s?%(?:\s(?:sure|confident))?|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
 )
 _ADDRESS = r"(?:,?\s(?:lol|haha|imo|imho|tbh|btw|please|thanks|doctor|sir|then|though|obviously))?"
+_CLOSING_MARKS = r"[)\]>}\"'.:,;!✓\s]{0,8}"
+# "(confidence: high)", "(very sure)"
+_SURE_IN_BRACKETS = (
+    rf"[(\[](?:{_SURE}|very\s\w+|sure|certain|high|correct|answer|✓)[^()\[\]\n]{{0,40}}[)\]]"
+)
 PURE_TAIL = re.compile(
-    rf"[)\]>}}\"'.:,;!✓\s]{{0,8}}(?:[-,]\s?)?(?:[(\[](?:{_SURE}|very\s\w+|sure|certain|high|correct|answer|✓)[^()\[\]\n]{{0,40}}[)\]]|{_SURE})?{_ADDRESS}"
-    r"[)\]>}\"'.:,;!✓\s]{0,8}",
+    rf"{_CLOSING_MARKS}(?:[-,]\s?)?(?:{_SURE_IN_BRACKETS}|{_SURE})?{_ADDRESS}{_CLOSING_MARKS}",
     re.IGNORECASE,
 )
 """What may follow an option that is all of a line: ".", "(confidence: high)", ", I think"."""

@@ -22,11 +22,19 @@ from agent.reading.statements import (
 _APPOSITION = re.compile(
     rf"[^.,;:!?\n{SIGNS}]{{1,60}},\s(?:i\.e\.,?\s|namely\s|that\sis,?\s)?(?=[\"'(]?[{SIGNS}])"
 )
-# "The statement that is not true is D" answers a question for the untrue statement and denies nothing.
-_UNTRUE_STATEMENT = re.compile(
+# "The statement that is not true", "the drug that does not cross the placenta"
+_ONE_THAT_IS_NOT = (
     r"\b(?:statement|one|finding|feature|drug|condition|exception|option)\s(?:that|which|who)\s"
     r"(?:is|are|was|does|do|would|cannot|can)\b(?:\s(?:not|be)\b)?(?:\s\w{1,20}){0,4}"
-    r"|\b(?:so|thus|therefore|hence),?\sthe\s(?:least|worst|incorrect|false|wrong|untrue)\b(?:\s\w{1,20}){0,3}"
+)
+# "So the least likely cause"
+_SO_THE_LEAST = (
+    r"\b(?:so|thus|therefore|hence),?\sthe\s"
+    r"(?:least|worst|incorrect|false|wrong|untrue)\b(?:\s\w{1,20}){0,3}"
+)
+# "The statement that is not true is D" answers a question for the untrue statement and denies nothing.
+_UNTRUE_STATEMENT = re.compile(
+    rf"{_ONE_THAT_IS_NOT}|{_SO_THE_LEAST}"
     r"|\b(?:incorrect|false|untrue|wrong)\sstatement|\b(?:exception|odd\s(?:one|man)\sout|outlier)\b",
     re.IGNORECASE,
 )
