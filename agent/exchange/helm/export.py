@@ -9,10 +9,10 @@ Every text is redacted. Only the numbers and settings that these modules name ar
 request durations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agent.catalog.benchmark import survey_benchmarks
+from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.exchange.helm.own_record import (
     INSTANCES,
     RECORD,
@@ -72,6 +72,23 @@ def export_helm(
     )
     write_json(folder / "schema_intramural.yaml", describe_schema(written))
     return count
+
+
+def list_exported_names(store: Store, catalogue: Mapping[str, Benchmark], suite: str) -> set[str]:
+    """Return the names of the folders in which `export_helm` writes the runs of a suite that were made at this site.
+
+    Both the redacted and the revealed names are returned.
+    """
+    exported_names: set[str] = set()
+    for reveal in (False, True):
+        names = ShownNames(store, reveal=reveal)
+        for run in store.runs.select(suite):
+            if not run.imported:
+                shown = names.show_run(run)
+                deployment = _name_deployment(names, run, shown, reveal=reveal)
+                spec = HelmSpec(shown, catalogue.get(run.benchmark), deployment)
+                exported_names.add(spec.folder_name())
+    return exported_names
 
 
 def _write_run(

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -55,6 +56,10 @@ class HelmCase:
     seats: Mapping[str, tuple[HelmSeat, ...]] = field(default_factory=dict)
 
 
+# As in the description that `agent.exchange.helm.run_spec` writes.
+_RULES = re.compile(r"\. Scored by (\w+) rules\. Written by ")
+
+
 @dataclass(frozen=True, slots=True)
 class HelmRun:
     """One HELM run.
@@ -68,6 +73,8 @@ class HelmRun:
         pairs: arguments from the run's name and from HELM's scenario.
         digest: SHA-256 of the folder's files.
         record: the further details that our own export contains; None for a run that HELM wrote.
+        is_scored_by_us: whether scenario.json states that Intramural's rules scored the run. It still does after
+            `intramural redact helm`, which removes the record.
     """
 
     name: str
@@ -85,6 +92,7 @@ class HelmRun:
     pairs: Mapping[str, str]
     digest: str
     record: OwnRecord | None
+    is_scored_by_us: bool
 
 
 def find_run_folders(directory: Path) -> list[tuple[str, Path]]:
@@ -166,7 +174,20 @@ def read_run(folder: Path) -> HelmRun:
         pairs={**_read_scenario_args(spec), **dict(list_run_arguments(name))},
         digest=files.digest,
         record=record,
+        is_scored_by_us=_read_rules(folder) == "intramural",
     )
+
+
+def _read_rules(folder: Path) -> str:
+    """Return the rules that our own scenario.json states; empty if there is no such file or it states none."""
+    if not os.path.lexists(folder / "scenario.json"):
+        return ""
+    scenario, _ = read_json(folder, "scenario.json")
+    description = scenario.maybe("description") if isinstance(scenario.value, dict) else None
+    if description is None or not isinstance(description.value, str):
+        return ""
+    stated = _RULES.search(description.value)
+    return stated[1] if stated else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Import HELM's run folders into the site's encrypted store, marked as imported runs."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import cast, get_args
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.errors import BenchmarkError, ConfigError
+from agent.exchange.helm.export import list_exported_names
 from agent.exchange.helm.folder import HelmCase, HelmRun, find_run_folders, read_run, read_run_name
 from agent.exchange.helm.juries import HelmSeat, describe_jury
 from agent.exchange.helm.names import (
@@ -16,6 +18,7 @@ from agent.exchange.helm.names import (
     helm_metric_name,
     imported_metric,
 )
+from agent.exchange.helm.own_record import RECORD
 from agent.exchange.imported_run import build_imported_details
 from agent.exchange.json_path import ADVICE, read_json
 from agent.io.plain_text import printable
@@ -66,7 +69,8 @@ def import_helm(
         replace: whether to replace imported runs that have the same names. A run made at this site is never replaced.
 
     Raises:
-        ConfigError: no run folder was found, the suite has no valid name, or the suite already has a run of that name.
+        ConfigError: no run folder was found, the suite has no valid name, or the suite already has a run of that name,
+            or the run itself, made at this site.
         BenchmarkError: a file is missing or wrong; the message names the file and the key.
     """
     progress = progress or Progress()
@@ -76,6 +80,7 @@ def import_helm(
     with site.store() as store:
         for target in folders:
             _refuse_run_of_site(store, target)
+        _refuse_own_exports(store, folders, catalogue)
         progress.begin("runs", len(folders))
         for target, folder in folders.items():
             run = read_run(folder)
@@ -119,6 +124,23 @@ def _refuse_run_of_site(store: Store, target: _Target) -> None:
             f"suite {target.suite} already contains a run named {printable(target.name)} that was made at this site",
             "Choose another suite with --suite.",
         )
+
+
+def _refuse_own_exports(
+    store: Store, folders: Mapping[_Target, Path], catalogue: Mapping[str, Benchmark]
+) -> None:
+    """Refuse exports of runs that the suite contains already, which would be counted twice in its tables."""
+    stored_suites = store.runs.list_suites()
+    for suite in sorted({target.suite for target in folders} & set(stored_suites)):
+        exported_names = list_exported_names(store, catalogue, suite)
+        for target, folder in folders.items():
+            is_export = os.path.lexists(folder / RECORD)
+            if target.suite == suite and is_export and target.name in exported_names:
+                raise ConfigError(
+                    f"{printable(folder.name)} is a run of suite {suite} that was made at this site and exported; the "
+                    "suite would show it twice",
+                    "There is no need to import it. To see the export itself, give another suite with --suite.",
+                )
 
 
 def _refuse_other_import(store: Store, target: _Target, digest: str) -> None:
@@ -212,6 +234,9 @@ def _describe_run(run: HelmRun, benchmark: Benchmark | None, benchmark_name: str
         details = replace(
             details, arguments=arguments, free_arguments=free, parts=list_required_values(benchmark)
         )
+    if run.record is None and run.is_scored_by_us:
+        metrics = tuple(replace(metric, scoring="intramural") for metric in details.metrics)
+        details = replace(details, scoring="intramural", metrics=metrics)
     if run.record is not None:
         details = replace(
             details,

@@ -16,6 +16,7 @@ from pathlib import Path
 from agent.errors import ConfigError
 from agent.exchange.helm.export import export_helm
 from agent.exchange.helm.own_record import RECORD
+from agent.exchange.helm.redaction.layout import MANIFEST
 from agent.io.progress import Progress
 from agent.site.directory import Site
 
@@ -35,6 +36,12 @@ def check_output_folder(output: Path, suite: str) -> None:
             f"{target} is a link", "Choose another --output-path, or another --suite."
         )
     folders = list(_iter_run_folders(target))
+    if folders and os.path.lexists(output / MANIFEST):
+        raise ConfigError(
+            f"{output} was redacted with `intramural redact helm`, so its runs can no longer be replaced",
+            f"Choose another --output-path, or delete {target} and {output / MANIFEST}: the suite is then written "
+            "again from this site.",
+        )
     for folder in folders:
         if not (folder / RECORD).is_file():
             raise ConfigError(

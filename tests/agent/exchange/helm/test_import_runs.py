@@ -281,6 +281,37 @@ def test_the_same_folder_again_is_the_same_as_once_and_another_needs_to_be_told(
         )
 
 
+@pytest.mark.parametrize("reveal", [False, True])
+def test_an_export_is_not_imported_into_the_suite_that_it_comes_from(
+    filled: FilledSite, tmp_path: Path, reveal: bool
+):
+    filled.add([case(0)])
+    export_helm(filled.site, "november", tmp_path / "out", reveal=reveal)
+    with pytest.raises(ConfigError, match="made at this site") as caught:
+        import_helm(filled.site, tmp_path / "out")
+    assert "--suite" in caught.value.advice
+    (imported,) = import_helm(filled.site, tmp_path / "out", "back")
+    assert imported.instances == 1
+
+
+def test_an_export_that_was_redacted_again_is_still_scored_by_our_rules(
+    filled: FilledSite, tmp_path: Path
+):
+    filled.add([case(0), case(1)])
+    output = tmp_path / "out"
+    export_helm(filled.site, "november", output, reveal=False)
+    words = ("--site", filled.site.directory, "redact", "helm", "-o", output)
+    words += ("--suite", "november", "--copy-to", tmp_path / "copy")
+    done = CliRunner().invoke(intramural, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    import_helm(filled.site, tmp_path / "copy", "back")
+    with filled.site.store() as store:
+        (summary,) = summarise_benchmarks(store, "back")
+    notes = summary.notes(summary.main)
+    assert Note.HELM not in notes
+    assert Note.IMPORTED in notes
+
+
 def test_a_run_of_the_sites_own_is_never_replaced(filled: FilledSite, folder: Path):
     filled.add([case(0)], suite="real", entry="pubmed_qa:model=m")
     with filled.site.store() as store:

@@ -5,7 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from agent.cli.main import intramural
 from agent.errors import ConfigError
 from agent.exchange.helm.output_folder import check_output_folder, write_output_folder
 from agent.io.progress import Progress
@@ -55,6 +57,24 @@ def test_helms_own_runs_are_never_replaced(filled: FilledSite, tmp_path: Path):
             attempt()
     assert read_every_byte(output) == before
     check_output_folder(output, "december")
+
+
+def test_a_folder_that_was_redacted_says_how_it_is_written_again(
+    filled: FilledSite, tmp_path: Path
+):
+    filled.add(graded(1, 2))
+    output = tmp_path / "benchmark_output"
+    write_output_folder(filled.site, output, "november", QUIET)
+    words = ("--site", filled.site.directory, "redact", "helm", "-o", output, "--suite", "november")
+    done = CliRunner().invoke(intramural, [str(word) for word in words])
+    assert done.exit_code == 0, done.output
+    with pytest.raises(ConfigError, match="was redacted with `intramural redact helm`") as caught:
+        check_output_folder(output, "november")
+    suite = output / "runs" / "november"
+    assert f"delete {suite} and {output / 'redaction.json'}" in caught.value.advice
+    shutil.rmtree(suite)
+    (output / "redaction.json").unlink()
+    write_output_folder(filled.site, output, "november", QUIET)
 
 
 @pytest.mark.parametrize("name", ["model_metadata.yaml", "schema_intramural.yaml"])
