@@ -135,8 +135,15 @@ def _build_table(
             overflow="fold",
             min_width=_NARROWEST if folded else None,
         )
+    decimal = {key for key in columns if any(isinstance(row.get(key), float) for row in rows)}
     for row in rows:
-        table.add_row(*(Text(_format_value(row.get(key))) for key in columns))
+        cells = []
+        for key in columns:
+            value = row.get(key)
+            if key in decimal and isinstance(value, int) and not isinstance(value, bool):
+                value = float(value)  # 1 among 0.280 is shown as 1.000
+            cells.append(Text(_format_value(value)))
+        table.add_row(*cells)
     return table
 
 

@@ -15,10 +15,19 @@ def check_new(path: Path) -> None:
     """Check, before anything is computed, that a file does not exist yet.
 
     Raises:
-        ConfigError: it exists.
+        ConfigError: it exists, or its folder does not.
     """
+    _check_folder(path)
     if path.exists() or path.is_symlink():
         raise ConfigError(f"{path.name} exists already", _ADVICE)
+
+
+def _check_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise ConfigError(
+            f"{path.name} cannot be written: there is no folder {path.parent}",
+            "Create the folder, or choose another place for the file.",
+        )
 
 
 @contextmanager
@@ -26,8 +35,9 @@ def open_new(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
     """Open a new text file that only its owner can read; it is deleted if an error occurs.
 
     Raises:
-        ConfigError: the file exists or cannot be written.
+        ConfigError: the file exists or cannot be written, or its folder does not exist.
     """
+    _check_folder(path)
     try:
         with open(path, "x", encoding="utf-8", newline=newline, opener=_open_private) as file:
             try:

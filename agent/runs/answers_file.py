@@ -57,7 +57,9 @@ class AnswersFile:
         self._lines: dict[str, FileLine] = {}  # by instance id
         problems = Problems(name)
         faults: set[str] = set()
+        line_count = 0
         for line in iter_lines(file, problems):
+            line_count += 1
             fields = read_line(line.content, _KEYS)
             if isinstance(fields, str):
                 faults.add(fields)
@@ -72,6 +74,8 @@ class AnswersFile:
         if faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}:
             expected = f"each line must have the form {write_form(_KEYS)} (JSON Lines)"
             raise Problems(name).stop("the whole file", f"contains no JSON; {expected}")
+        if line_count > 1 and not self._lines and len(faults) == 1:
+            raise Problems(name).stop("every line", faults.pop())
         problems.check()
         if not self._lines:
             raise problems.stop("the whole file", "contains no answers")
@@ -161,8 +165,12 @@ def read_line(
         value = json.loads(text)
     except (ValueError, RecursionError):
         return NOT_JSON
-    if not isinstance(value, dict) or not value.keys() >= set(keys):
+    if not isinstance(value, dict):
         return f"is not of the form {write_form(keys)}"
+    missing = [f'"{key}"' for key in keys if key not in value]
+    if missing:
+        noun = "key" if len(missing) == 1 else "keys"
+        return f"is not of the form {write_form(keys)}: it lacks the {noun} {', '.join(missing)}"
     id_key, *text_keys = keys
     identity = value[id_key]
     if isinstance(identity, int) and not isinstance(identity, bool):

@@ -34,6 +34,8 @@ class _JudgementReader:
         self._seats = seats
         self._most_judges = max(MAX_JUDGES, len(seats or ()))
         self._unseated: dict[str, list[int]] = {}  # line numbers by judge without a seat
+        self._faults: list[str] = []
+        self._has_judgements = False
 
     def add(self, line: FileLine) -> None:
         """Add one line, or record the problem with it.
@@ -44,8 +46,10 @@ class _JudgementReader:
         place = f"line {line.number}"
         fields = read_line(line.content, _KEYS, object_keys=_OBJECT_KEYS)
         if isinstance(fields, str):
+            self._faults.append(fields)
             self.problems.add(place, fields)
             return
+        self._has_judgements = True
         judge = fields["judge"].strip()
         fault = _check_name(judge)
         if fault:
@@ -78,6 +82,8 @@ class _JudgementReader:
                 f"line {first}{more}",
                 f"names a judge that is not in --judges, which names {seats}",
             )
+        if not self._has_judgements and len(self._faults) > 1 and len(set(self._faults)) == 1:
+            raise Problems(self.problems.file_name).stop("every line", self._faults[0])
         self.problems.check()
         if not self.lines:
             raise self.problems.stop("the whole file", "contains no judgements")

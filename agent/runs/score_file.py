@@ -1,6 +1,7 @@
 """Score answers produced elsewhere, with the same code as for runs but without a store or a model server."""
 
 import json
+import re
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -235,8 +236,26 @@ def _read_ids(questions: _Questions, file: AnswersFile) -> tuple[set[str], str]:
             "Write a new file with `intramural benchmarks template` and copy the answers into it.",
         )
     if not ids.issuperset(file.ids):
+        if not questions.uses_helm_ids and not any(map(_HELM_ID.fullmatch, ids)):
+            _refuse_helm_ids(file)
         file.refuse_others(ids, questions.describe_ids())
     return ids, _OTHER_NUMBERS if fits_earlier_ids else ""
+
+
+_HELM_ID = re.compile(r"id\d{1,9}")
+
+
+def _refuse_helm_ids(file: AnswersFile) -> None:
+    """Check that the ids are not those of a HELM run.
+
+    Raises:
+        BenchmarkError: they all are.
+    """
+    if all(map(_HELM_ID.fullmatch, file.ids)):
+        raise BenchmarkError(
+            f"the instance_ids in {file.name} are not in the data; they look like those of a HELM run, such as id14",
+            "Give --ids helm, with which they are accepted for benchmarks whose order in HELM is known.",
+        )
 
 
 def _read_answered(questions: _Questions, file: AnswersFile) -> Iterator[AnsweredInstance]:

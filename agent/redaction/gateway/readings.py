@@ -26,7 +26,7 @@ class AnswerReading:
     """What metrics read from a stored answer, before it is cleared.
 
     Attributes:
-        metrics: the metrics that read it.
+        metrics: the titles of the metrics that read it.
         kind: the kind of the value.
         reading: the value, its place in the answer and the rule.
         is_whole_text: whether the metrics compare the whole answer, so that it is not shown again.
@@ -43,7 +43,7 @@ class ClearedReading:
     """What metrics read from an answer, as a person may see it.
 
     Attributes:
-        metrics: the metrics that read it.
+        metrics: the titles of the metrics that read it.
         rule: the rule that read it.
         value: the value; None if it is the whole text, or may not be shown.
         start, end: its place in the answer as shown; None if that cannot be told.

@@ -34,6 +34,13 @@ def test_control_characters_never_reach_the_terminal(capsys: pytest.CaptureFixtu
     assert printable("a\ud800b") == "a\ufffdb"
 
 
+def test_whole_numbers_among_decimals_have_decimals(capsys: pytest.CaptureFixture[str]):
+    rows = [{"high": 0.28, "n": 5}, {"high": 1, "n": 7}]
+    show_rows(rows, {"high": "High", "n": "n"}, "table")
+    *_, first, second = capsys.readouterr().out.strip().splitlines()
+    assert (first.split(), second.split()) == (["0.280", "5"], ["1.000", "7"])
+
+
 def test_a_table_keeps_its_lines_whole(capsys: pytest.CaptureFixture[str]):
     show_rows(
         [{"name": "word " * 60, "ok": True, "none": None}],

@@ -1,6 +1,9 @@
 """Measure reading on answers that people read: precision and recall by family and form, beside three public readers.
 
     python -m tests.agent.reading.corpus [--part unseen|development] [--show FAMILY]
+    python -m tests.agent.reading.corpus --write
+
+The second command writes the tables of docs/scoring.md anew.
 
 Two people who knew neither the rules nor each other read every answer of `tests/data/answers`; where they disagree, the
 gold is "-", as for answers about which a careful person would ask back. Precision: of the answers that the reader
@@ -10,7 +13,7 @@ reads, the share read as the gold. Recall: of the answers that people read, the 
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +26,9 @@ from protocol.figures import wilson
 
 ROOT = Path(__file__).parents[3]
 CORPUS = ROOT / "tests/data/answers"
+PAGE = ROOT / "docs/scoring.md"
+BEGIN = "<!-- Written by `python -m tests.agent.reading.corpus --write` -->"
+END = "<!-- End of the written figures -->"
 UNREAD = "-"
 LETTERS = "ABCDEFGHIJ"
 
@@ -265,26 +271,45 @@ def _write_share(count: int, total: int) -> str:
     return f"{count / total:.3f} ({low:.3f} to {high:.3f}; {count} of {total})"
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=["unseen", "development"], default="unseen")
-    parser.add_argument("--show", metavar="FAMILY", help="print what is not read as people do")
-    arguments = parser.parse_args()
-    answers = [answer for answer in load_corpus() if answer.part == arguments.part]
-    print(write_table(measure(answers), "Family"), end="\n\n")
-    by_form = measure(answers, lambda answer: f"{answer.family}, {answer.form}")
-    print(write_table(by_form, "Family and form"), end="\n\n")
-    by_source = measure(answers, lambda answer: f"{answer.family}, {answer.source}")
-    print(write_table(by_source, "Family and source"), end="\n\n")
+def write_tables(answers: Sequence[Answer]) -> str:
+    """Return the tables by family, by family and form, and of the readers of choices."""
+    by_family = measure(answers)
+    by_form = measure(answers, lambda answer: f"{answer.family}, {answer.source}: {answer.form}")
     lettered = [answer for answer in answers if answer.family == "choice"]
     by_reader = measure(lettered, lambda _: "Intramural")
     for name, reader in PUBLIC_READERS.items():
         by_reader[name] = measure(lettered, reader=reader)["choice"]
-    print(write_table(by_reader, "Reader of choices"))
-    if arguments.show:
-        shown = [answer for answer in answers if answer.family == arguments.show]
-        for answer, value in measure(shown)[arguments.show].misread:
+    tables = (
+        write_table(by_family, "family"),
+        write_table(by_form, "family and form"),
+        write_table(by_reader, "reader of choices"),
+    )
+    return "\n\n".join(tables)
+
+
+def write_page(page: str) -> str:
+    """Return the page with the figures of the unseen answers."""
+    before, _, rest = page.partition(BEGIN)
+    after = rest.partition(END)[2]
+    unseen = [answer for answer in load_corpus() if answer.part == "unseen"]
+    return f"{before}{BEGIN}\n\n{write_tables(unseen)}\n\n{END}{after}"
+
+
+def main() -> None:
+    """Print the tables, or write them to the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=["unseen", "development"], default="unseen")
+    parser.add_argument("--show", metavar="FAMILY", help="print what is not read as people do")
+    parser.add_argument("--write", action="store_true", help="write the tables to the page")
+    arguments = parser.parse_args()
+    if arguments.write:
+        PAGE.write_text(write_page(PAGE.read_text("utf-8")), "utf-8")
+        return
+    answers = [answer for answer in load_corpus() if answer.part == arguments.part]
+    print(write_tables(answers))
+    shown = [answer for answer in answers if answer.family == arguments.show]
+    for tally in measure(shown).values():
+        for answer, value in tally.misread:
             print(json.dumps({"gold": answer.gold, "read": value, "answer": answer.answer}))
 
 

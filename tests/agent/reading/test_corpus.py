@@ -4,7 +4,15 @@ import json
 
 import pytest
 
-from tests.agent.reading.corpus import CORPUS, UNREAD, load_corpus, measure, read
+from tests.agent.reading.corpus import (
+    CORPUS,
+    PAGE,
+    UNREAD,
+    load_corpus,
+    measure,
+    read,
+    write_page,
+)
 
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
@@ -65,3 +73,8 @@ def test_a_reader_that_takes_the_last_letter_is_caught():
     lettered = [answer for answer in UNSEEN if answer.family == "choice"]
     assert measure(lettered, reader=take_last_letter)["choice"].precision < 0.9
     assert measure(lettered, reader=read)["choice"].precision > 0.98
+
+
+def test_the_figures_on_the_page_are_those_of_the_unseen_answers():
+    page = PAGE.read_text("utf-8")
+    assert write_page(page) == page

@@ -137,3 +137,13 @@ def test_own_tables_that_helm_would_read_in_another_way_are_refused(site: Site, 
 def test_a_template_has_the_ids_of_the_data(site: Site, tmp_path: Path):
     done = scored(site, "pubmed_qa", "--write-template", tmp_path / "t.jsonl")
     assert (done.exit_code, "--ids helm is for --answers" in done.stderr) == (2, True)
+
+
+def test_helms_ids_without_the_option_are_recognised_once(site: Site, tmp_path: Path):
+    answers = {f"id{number}": "B" for number in range(11450, 11460)}
+    file = answers_file(tmp_path / "helm.jsonl", answers)
+    words = ("med_qa", "--data", BENCHMARKS["med_qa"].folder / "sample", "--answers", file)
+    done = CliRunner().invoke(score, [str(word) for word in words], obj=site)
+    assert isinstance(done.exception, BenchmarkError)
+    assert len(str(done.exception).splitlines()) == 1
+    assert "Give --ids helm" in done.exception.advice

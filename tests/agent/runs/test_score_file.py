@@ -422,3 +422,32 @@ def test_a_table_in_place_of_json_lines_is_said_once(articles: Path, tmp_path: P
     )
     assert told.count("answers.csv") == 1
     assert '{"instance_id": ..., "answer": ...} (JSON Lines)' in told
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ({"id": 1, "answer": CANARY}, 'it lacks the key "instance_id"'),
+        ({"instance_id": CANARY, "response": "A"}, 'it lacks the key "answer"'),
+        ({"id": 1, "response": CANARY}, 'it lacks the keys "instance_id", "answer"'),
+    ],
+)
+def test_a_key_that_every_line_lacks_is_named_once(
+    articles: Path, tmp_path: Path, line: dict[str, object], said: str
+):
+    file = tmp_path / "a.jsonl"
+    file.write_text((json.dumps(line) + "\n") * 30)
+    error = str(scored("pubmed_qa", "--data", articles, "--answers", file).exception)
+    assert error.startswith("a.jsonl: every line: is not of the form")
+    assert error.endswith(said)
+    assert len(error.splitlines()) == 1
+    assert CANARY not in error
+
+
+def test_a_file_of_readings_in_no_folder_is_refused_before_anything_is_scored(
+    articles: Path, human: Path, tmp_path: Path
+):
+    out = tmp_path / "nodir" / "r.csv"
+    done = scored("pubmed_qa", "--data", articles, "--answers", human, "--out", out)
+    assert f"there is no folder {out.parent}" in str(done.exception)
+    assert done.stdout == ""

@@ -110,6 +110,15 @@ def test_a_page_marks_the_words_that_were_read_and_names_value_and_rule(
     assert page.count('class="reading"') == 1
 
 
+def test_metrics_that_compare_the_whole_text_are_named_by_their_titles(
+    filled: FilledSite, open_pages: OpenPages
+):
+    run_id = filled.add([case(0, answer="Rest.")], entry="aci_bench:model=qwen/qwen2.5-7b-instruct")
+    page = draw_html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
+    (line,) = re.findall(r'<p class="reading">(.*?)</p>', page)
+    assert re.sub(r"<.*?>|\s+", " ", line).split() == "Read by the rule whole text".split()
+
+
 def test_an_answer_read_by_other_rules_is_not_explained_by_todays(
     filled: FilledSite, open_pages: OpenPages
 ):
