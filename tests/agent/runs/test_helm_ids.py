@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from agent.catalog.benchmark import survey_benchmarks
 from agent.cli.score import score
 from agent.datasets.load import Dataset, locate_dataset
-from agent.errors import ConfigError
+from agent.errors import BenchmarkError, ConfigError
 from agent.runs.helm_ids import FIRST_NUMBERS, OWN_IDS, REFUSED, map_helm_ids
 from agent.site.directory import Site, create_site
 from tests.agent.runs.suites import answers_file, write_benchmark

@@ -7,6 +7,7 @@ from dataclasses import replace
 from agent.catalog.deployments import Prices
 from agent.exchange.helm.import_runs import import_helm
 from agent.redaction.gateway.cases import Redacting
+from agent.service.answer_readings import read_stored_answers
 from agent.service.pages import SitePages
 from agent.vocabulary import Reason
 from tests.agent.exchange.conftest import DATA
@@ -116,7 +117,12 @@ def test_metrics_that_compare_the_whole_text_are_named_by_their_titles(
     run_id = filled.add([case(0, answer="Rest.")], entry="aci_bench:model=qwen/qwen2.5-7b-instruct")
     page = draw_html(open_pages(filled.site), f"runs/{run_id}/instances-1.html")
     (line,) = re.findall(r'<p class="reading">(.*?)</p>', page)
-    assert re.sub(r"<.*?>|\s+", " ", line).split() == "Read by the rule whole text".split()
+    assert " ".join(re.sub(r"<.*?>", " ", line).split()) == "Read by the rule whole text"
+    with filled.site.store() as store:
+        run = store.runs.find(run_id)
+        assert run is not None
+        readings = read_stored_answers(run, store.answers.read_instances(run_id, 0, 1))
+    assert readings[0][0].metrics == ("Jury score", "ROUGE-1", "ROUGE-2", "ROUGE-L")
 
 
 def test_an_answer_read_by_other_rules_is_not_explained_by_todays(
