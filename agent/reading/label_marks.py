@@ -16,7 +16,7 @@ from agent.reading.choice.references import (
     CONTRADICTION,
     PADDING,
     UNKNOWN,
-    Options,
+    OptionTexts,
 )
 from agent.reading.statements import find_last_retraction
 from agent.reading.words import plain_words
@@ -164,7 +164,7 @@ class Mark(NamedTuple):
     has_words: bool
 
 
-class LabelOptions(Options):
+class LabelOptions(OptionTexts):
     """A benchmark's labels, prepared for finding them in answers."""
 
     def __init__(self, labels: Labels) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from agent.reading.choice.claims import Claim, Strength, TooManyClaimsError, iter_matches
+from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError, iter_matches
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.lines import read_lines
 from agent.reading.choice.marked_answer import MarkedAnswer
@@ -22,7 +22,7 @@ from agent.reading.choice.rules import (
     FIRST_LINE,
     STATED_ANSWER,
     WHOLE_ANSWER,
-    Rule,
+    OptionRule,
 )
 from agent.reading.choice.stated import read_after, read_statements
 from agent.reading.json_answers import names_answer
@@ -40,13 +40,13 @@ from agent.reading.reading import Reading
 from agent.reading.statements import is_question
 from agent.reading.words import plain_words
 
-FIELD = Rule(
+FIELD = OptionRule(
     "field", "A field or a line of key and value states the label.", '{"hallucinated": true}'
 )
-ASKED = Rule(
+ASKED = OptionRule(
     "question and answer", "The answer asks whether a label fits, and says so.", "Hallucinated? No."
 )
-TICKED = Rule("ticked box", "The box before one label is ticked.", "[ ] 0 [x] 1")
+TICKED = OptionRule("ticked box", "The box before one label is ticked.", "[ ] 0 [x] 1")
 RULES = (FIELD, ASKED, TICKED)
 """The rules for labels that options do not have; the others are those of options."""
 
@@ -141,7 +141,7 @@ def read_label(answer: str, labels: Labels) -> Reading | None:
 
 
 @lru_cache(16)
-def _find_claim(answer: str, labels: Labels) -> Claim | None:
+def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
     if len(answer) > _MAX_LENGTH:
         return None
     options = prepare_labels(labels)
@@ -155,11 +155,15 @@ def _find_claim(answer: str, labels: Labels) -> Claim | None:
     return _choose(text, options)
 
 
-def _choose(text: str, options: LabelOptions) -> Claim | None:
+def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
     repeated = _REPEATED.fullmatch(text)
     if repeated and repeated["code"] in options.names:
-        return Claim(
-            options.names[repeated["code"]], 0, repeated.end("code"), Strength.ANSWER, WHOLE_ANSWER
+        return OptionClaim(
+            options.names[repeated["code"]],
+            0,
+            repeated.end("code"),
+            ClaimStrength.ANSWER,
+            WHOLE_ANSWER,
         )
     answer = MarkedAnswer(text, options)
     try:
@@ -175,16 +179,16 @@ def _choose(text: str, options: LabelOptions) -> Claim | None:
     return claim
 
 
-def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
+def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[OptionClaim]:
     """Return all claims of an answer.
 
     Raises:
         TooManyClaimsError: the answer repeats itself endlessly.
     """
     statements = [
-        *read_after(FINAL, answer, Strength.FINAL, FINAL_ANSWER),
-        *read_after(STATED, answer, Strength.ANSWER, STATED_ANSWER),
-        *read_after(CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(FINAL, answer, ClaimStrength.FINAL, FINAL_ANSWER),
+        *read_after(STATED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(CONCLUSION, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_statements(answer),
     ]
     claims = [
@@ -199,29 +203,31 @@ def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[Claim]:
     return apply_languages(answer, claims)
 
 
-def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[OptionClaim]:
     """Read "[x] 0 [ ] 1"."""
     lower = answer.plain.lower()
     if not may_have_box(lower):
         return
     for mark in options.find_marks(answer.plain):
         if is_ticked(lower, mark):
-            yield Claim(mark.label, mark.start, mark.end, Strength.FINAL, TICKED)
+            yield OptionClaim(mark.label, mark.start, mark.end, ClaimStrength.FINAL, TICKED)
 
 
-def _read_pure_lines(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+def _read_pure_lines(answer: MarkedAnswer, options: LabelOptions) -> Iterator[OptionClaim]:
     """Read every line that is nothing but a label, so that "0", "1" and "0" contradict each other."""
     for line in answer.lines:
         number = _NUMBER_LINE.fullmatch(answer.text, line.start, line.end)
         if number and number[1] not in options.names:
-            yield Claim(CONTRADICTION, line.start, line.end, Strength.ANSWER, WHOLE_ANSWER)
+            yield OptionClaim(
+                CONTRADICTION, line.start, line.end, ClaimStrength.ANSWER, WHOLE_ANSWER
+            )
         sign = _SIGN_LINE.fullmatch(answer.text, line.start, line.end)
         if sign:
             label = decode(sign[1])
-            yield Claim(label, line.start, line.end, Strength.ANSWER, WHOLE_ANSWER)
+            yield OptionClaim(label, line.start, line.end, ClaimStrength.ANSWER, WHOLE_ANSWER)
 
 
-def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_beginning(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read an answer that begins with a label and goes on with the reason: "Made up: the journal does not exist."."""
     begun = _BEGUN.match(answer.text)
     if begun and not is_question(answer.text, begun.end(1)):
@@ -230,17 +236,17 @@ def _read_beginning(answer: MarkedAnswer) -> Iterator[Claim]:
         turn = _CONDITION if is_code else _TURN
         if not is_code and _TURN.match(answer.lower, begun.end()):
             # "True, but the journal is invented"
-            yield Claim(CONTRADICTION, 0, begun.end(1), Strength.PROPOSED, FIRST_LINE)
+            yield OptionClaim(CONTRADICTION, 0, begun.end(1), ClaimStrength.PROPOSED, FIRST_LINE)
         turns = not is_code and begun[2] == "," and _TURN.search(answer.lower, begun.end())
         if not turns and not turn.match(answer.lower, begun.end()):
-            strength = Strength.ANSWER if is_code else Strength.PROPOSED
-            yield Claim(decode(begun[1][0]), 0, begun.end(1), strength, FIRST_LINE)
+            strength = ClaimStrength.ANSWER if is_code else ClaimStrength.PROPOSED
+            yield OptionClaim(decode(begun[1][0]), 0, begun.end(1), strength, FIRST_LINE)
 
 
-def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[OptionClaim]:
     """Read '"judgement": 1', "hallucinated: true"."""
     is_json = "{" in answer.plain
-    claims: list[Claim] = []
+    claims: list[OptionClaim] = []
     asked: set[int] = set()
     for match in iter_matches(_FIELD, answer.plain.lower()):
         key = " ".join(re.sub(r"[_\-\s]+", " ", match["key"]).split())
@@ -256,20 +262,22 @@ def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]
             label = CONTRADICTION
         strength = _rate_key(key, is_json=is_json)
         if label is not None and (key_label is not None or strength is not None):
-            strength = strength or (Strength.FINAL if is_json else Strength.ANSWER)
-            claims.append(Claim(label, match.start("key"), match.end("value"), strength, FIELD))
+            strength = strength or (ClaimStrength.FINAL if is_json else ClaimStrength.ANSWER)
+            claims.append(
+                OptionClaim(label, match.start("key"), match.end("value"), strength, FIELD)
+            )
     # "true: 0, hallucinated: 1" explains the labels.
     if len(asked) < 2 or len({claim.option for claim in claims}) == 1:
         yield from claims
 
 
-def _rate_key(key: str, *, is_json: bool) -> Strength | None:
+def _rate_key(key: str, *, is_json: bool) -> ClaimStrength | None:
     """Return how strong a field's statement is by its key; None if the key does not name the verdict."""
     if key in _KEYS_OF_MEASURE:
-        return Strength.PROPOSED
+        return ClaimStrength.PROPOSED
     if key in _KEYS_OF_VERDICT or names_answer(key):
         is_final = is_json or key.startswith(("final", "overall"))
-        return Strength.FINAL if is_final else Strength.ANSWER
+        return ClaimStrength.FINAL if is_final else ClaimStrength.ANSWER
     return None
 
 
@@ -297,7 +305,7 @@ def _read_reply(asked: int, reply: str, options: LabelOptions) -> int | None:
     return CONTRADICTION if is_code and options.names[reply] != label else label
 
 
-def _read_asked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
+def _read_asked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[OptionClaim]:
     """Read "Is the answer hallucinated? False."."""
     lower = answer.plain.lower()
     if "?" not in lower:
@@ -308,4 +316,4 @@ def _read_asked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Claim]:
             continue
         label = _read_reply(marks.pop(), match["reply"], options)
         if label is not None:
-            yield Claim(label, match.start(), match.end(), Strength.ANSWER, ASKED)
+            yield OptionClaim(label, match.start(), match.end(), ClaimStrength.ANSWER, ASKED)

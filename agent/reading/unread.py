@@ -12,7 +12,7 @@ from agent.reading.choice.claims import TooManyClaimsError
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise
 from agent.reading.choice.reader import collect_claims
-from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, Options, decode
+from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, OptionTexts, decode
 from agent.reading.json_answers import names_answer, select_parts
 from agent.reading.parsers import extract
 from agent.vocabulary import AnswerParser, Reason, Unscored
@@ -311,7 +311,7 @@ def _classify_text(answer: str, kind: ValueKind, options: tuple[str, ...]) -> Un
 
 
 def _classify_options(answer: str, options: tuple[str, ...]) -> UnreadKind:
-    marked = MarkedAnswer(normalise(answer), Options(options))
+    marked = MarkedAnswer(normalise(answer), OptionTexts(options))
     try:
         named = set(_iter_named(marked, len(options)))
     except TooManyClaimsError:

@@ -6,12 +6,12 @@ from enum import IntEnum
 from itertools import islice
 from typing import NamedTuple
 
-from agent.reading.choice.rules import Rule
+from agent.reading.choice.rules import OptionRule
 
 MAX_CLAIMS = 300  # of one cue; an answer with more is an endless repetition
 
 
-class Strength(IntEnum):
+class ClaimStrength(IntEnum):
     """How plainly a claim is made. The strongest claims decide."""
 
     MENTIONED = 0
@@ -26,14 +26,14 @@ class Strength(IntEnum):
     """The option is given as the final answer."""
 
 
-class Claim(NamedTuple):
+class OptionClaim(NamedTuple):
     """A statement that an option is the answer. A statement that names several options makes a claim of each."""
 
     option: int
     start: int
     end: int
-    strength: Strength
-    rule: Rule
+    strength: ClaimStrength
+    rule: OptionRule
     by_text: bool = False
 
 

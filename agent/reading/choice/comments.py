@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.lists import Item, Listing
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.references import (
@@ -23,7 +23,7 @@ from agent.reading.statements import is_denied, is_hypothetical, is_qualified, i
 _MAX_COMMENT = 300  # characters of a comment that are read
 
 
-def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
+def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[OptionClaim]:
     """Read lists in which one option is called right, or all but one are called wrong."""
     for listing in listings:
         right: list[Item] = []
@@ -40,8 +40,8 @@ def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Cla
         if not right and is_complete and len(wrong) == len(listing.items) - 1 >= 2:
             right = [item for item in listing.items if item not in wrong]
         for item in right:
-            yield Claim(
-                item.option, item.start, item.end, Strength.CALLED_CORRECT, COMMENTED_OPTIONS
+            yield OptionClaim(
+                item.option, item.start, item.end, ClaimStrength.CALLED_CORRECT, COMMENTED_OPTIONS
             )
 
 
@@ -91,7 +91,7 @@ _PROPOSES = re.compile(
 )
 
 
-def read_sentences(answer: MarkedAnswer) -> Iterator[Claim]:
+def read_sentences(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read a short answer that proposes an option by its text: "The patient should receive heparin."."""
     text = answer.text
     signs = list(islice(_TEXT_SIGN.finditer(text), _MAX_SIGNS))
@@ -117,10 +117,10 @@ def read_sentences(answer: MarkedAnswer) -> Iterator[Claim]:
         if is_qualified(text, sign.end()) or is_hypothetical(text, start, sign.end()):
             continue
         option = decode(sign[0][0])
-        yield Claim(option, start, sign.end(), Strength.MENTIONED, NAMED_IN_SENTENCE)
+        yield OptionClaim(option, start, sign.end(), ClaimStrength.MENTIONED, NAMED_IN_SENTENCE)
 
 
-def read_last_sentence(answer: MarkedAnswer) -> Iterator[Claim]:
+def read_last_sentence(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read a last sentence that names one option by letter and text, whatever words stand before it.
 
     Examples: "Thus, exposure to snails (choice D) is most likely.", "It is found under option C (nerve).".
@@ -146,4 +146,6 @@ def read_last_sentence(answer: MarkedAnswer) -> Iterator[Claim]:
         return
     if cues.WRONG.search(answer.lower, start, end) or is_denied(text, sign.start()):
         return
-    yield Claim(decode(sign[0][0]), start, sign.end(), Strength.PROPOSED, NAMED_IN_SENTENCE)
+    yield OptionClaim(
+        decode(sign[0][0]), start, sign.end(), ClaimStrength.PROPOSED, NAMED_IN_SENTENCE
+    )

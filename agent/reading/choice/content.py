@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, TEXT_SIGNS, decode
 from agent.reading.choice.rules import OPTION_WORDS
@@ -98,16 +98,18 @@ class _Passage(NamedTuple):
     is_strict: bool
 
 
-def read_content(answer: MarkedAnswer) -> list[Claim]:
+def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of the passages of an answer that means an option by its words."""
     if answer.options.has_common_word or find_last_retraction(answer.text) is not None:
         return []
-    claims: list[Claim] = []
+    claims: list[OptionClaim] = []
     for passage in _find_passages(answer):
         option = _read_passage(answer, passage)
         if option is not None:
             claims.append(
-                Claim(option, passage.start, passage.end, Strength.MENTIONED, OPTION_WORDS)
+                OptionClaim(
+                    option, passage.start, passage.end, ClaimStrength.MENTIONED, OPTION_WORDS
+                )
             )
     return claims
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.lists import Listing
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.references import PADDING, SIGNS, decode
@@ -44,7 +44,7 @@ _ASKS_FOR_EXCEPTION = re.compile(
 )
 
 
-def read_elimination(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Claim]:
+def read_elimination(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[OptionClaim]:
     """Yield the claim of an answer that rejects all options but one, or that marks one as the exception."""
     if not answer.lines:
         return
@@ -52,14 +52,14 @@ def read_elimination(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[
     tail = answer.lower[-_REACH:]
     end = len(answer.text)
     if len(wrong) == 1 and right >= _MIN_WRONG and _ASKS_FOR_EXCEPTION.search(tail):
-        yield Claim(wrong.pop(), 0, end, Strength.ANSWER, COMMENTED_OPTIONS)
+        yield OptionClaim(wrong.pop(), 0, end, ClaimStrength.ANSWER, COMMENTED_OPTIONS)
         return
     if not _REMAINS.search(tail):
         return
     wrong |= _find_listed(answer, listings) | _find_rejected(answer)
     remaining = set(range(answer.options.count)) - wrong
     if len(remaining) == 1 and len(wrong) >= _MIN_WRONG:
-        yield Claim(remaining.pop(), 0, end, Strength.CALLED_CORRECT, COMMENTED_OPTIONS)
+        yield OptionClaim(remaining.pop(), 0, end, ClaimStrength.CALLED_CORRECT, COMMENTED_OPTIONS)
 
 
 def _collect_marks(answer: MarkedAnswer) -> tuple[int, set[int]]:

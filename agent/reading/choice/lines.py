@@ -5,11 +5,17 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.lists import Listing
-from agent.reading.choice.marked_answer import Line, MarkedAnswer, Reference
+from agent.reading.choice.marked_answer import Line, MarkedAnswer, OptionReference
 from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, SIGNS, UNKNOWN
-from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, STATED_ANSWER, WHOLE_ANSWER, Rule
+from agent.reading.choice.rules import (
+    FIRST_LINE,
+    LAST_LINE,
+    STATED_ANSWER,
+    WHOLE_ANSWER,
+    OptionRule,
+)
 from agent.reading.statements import is_conditional, is_denied, is_question
 from agent.reading.words import plain_words
 
@@ -78,7 +84,7 @@ _TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
 
 def read_lines(
     answer: MarkedAnswer, listings: list[Listing], claimed_ends: set[int]
-) -> Iterator[Claim]:
+) -> Iterator[OptionClaim]:
     """Yield the claims of the first and the last line, and of the last sentence. Items of lists claim nothing.
 
     References that end at one of `claimed_ends` are part of a statement that has been read already.
@@ -100,7 +106,7 @@ def read_lines(
                 yield claim
             elif not is_text_list and _is_after_prose(answer):
                 # An option's text at the end is weaker than a letter at the beginning.
-                yield claim._replace(strength=Strength.PROPOSED)
+                yield claim._replace(strength=ClaimStrength.PROPOSED)
     yield from _read_announced(answer)
     trailing = _TRAILING_MARKS.search(answer.text, max(last.start, last.end - 10), last.end)
     end_of_words = trailing.start() if trailing else last.end
@@ -113,7 +119,7 @@ def read_lines(
         )
 
 
-def _read_announced(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_announced(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "The most frequent cause is:" and the option on the next line."""
     for line, following in pairwise(answer.lines[:_MAX_LINES]):
         if not _ANNOUNCES.search(answer.lower, max(line.start, line.end - 40), line.end):
@@ -160,7 +166,9 @@ def _is_after_prose(answer: MarkedAnswer) -> bool:
     )
 
 
-def _read_line(answer: MarkedAnswer, line: Line, rule: Rule, claimed_ends: set[int]) -> list[Claim]:
+def _read_line(
+    answer: MarkedAnswer, line: Line, rule: OptionRule, claimed_ends: set[int]
+) -> list[OptionClaim]:
     claims = _read_pure(answer, line, rule)
     if not claims and not _is_letter_pair(answer, line):
         claims = _read_labelled(answer, line, STATED_RULES.get(rule.name, rule))
@@ -176,7 +184,7 @@ def _read_line(answer: MarkedAnswer, line: Line, rule: Rule, claimed_ends: set[i
 STATED_RULES = {WHOLE_ANSWER.name: FIRST_LINE}
 
 
-def _read_pure(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+def _read_pure(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[OptionClaim]:
     """Read a line or sentence that is nothing but an option: "(B).", "It must be B. Vitamin B12", "B, I think"."""
     text = answer.text
     opening = cues.LINE_START.match(text, line.start, line.end)
@@ -184,15 +192,15 @@ def _read_pure(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
     bare = _BARE.fullmatch(text, position, line.end)
     if bare:
         option = answer.options.get_letter_option(bare[1])
-        reference: Reference | None = Reference(option, bare.start(1), bare.end(1))
+        reference: OptionReference | None = OptionReference(option, bare.start(1), bare.end(1))
     elif rule is WHOLE_ANSWER and _ASKED_BACK.fullmatch(text, line.start, line.end):
         letter = text[line.start : line.end].lstrip("([\"'")[0]
         return [
-            Claim(
+            OptionClaim(
                 answer.options.get_letter_option(letter),
                 line.start,
                 line.end,
-                Strength.ANSWER,
+                ClaimStrength.ANSWER,
                 rule,
             )
         ]
@@ -205,11 +213,18 @@ def _read_pure(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
     if not is_whole or is_question(text, reference.end):
         return []
     return [
-        Claim(reference.option, line.start, reference.end, Strength.ANSWER, rule, reference.by_text)
+        OptionClaim(
+            reference.option,
+            line.start,
+            reference.end,
+            ClaimStrength.ANSWER,
+            rule,
+            reference.by_text,
+        )
     ]
 
 
-def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+def _read_labelled(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[OptionClaim]:
     """Read a line that ends with an option behind a colon or arrow: "So, once more: B.", "Remaining choice -> gold"."""
     label = _LABEL.match(answer.text, line.start, line.end)
     if not label:
@@ -225,12 +240,12 @@ def _read_labelled(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
         return []
     if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
-    strength = Strength.PROPOSED if reference.by_text else Strength.ANSWER
-    return [Claim(reference.option, line.start, reference.end, strength, rule)]
+    strength = ClaimStrength.PROPOSED if reference.by_text else ClaimStrength.ANSWER
+    return [OptionClaim(reference.option, line.start, reference.end, strength, rule)]
 
 
 def _concludes_on_yes_or_no(
-    answer: MarkedAnswer, label: re.Match[str], reference: Reference
+    answer: MarkedAnswer, label: re.Match[str], reference: OptionReference
 ) -> bool:
     """Return whether an arrow leads from a finding to yes or no: "No difference was seen -> no"."""
     if not reference.by_text or not answer.options.is_common_word(reference.option):
@@ -247,8 +262,8 @@ def _is_letter_pair(answer: MarkedAnswer, line: Line) -> bool:
 
 
 def _read_after_phrase(
-    answer: MarkedAnswer, line: Line, rule: Rule, claimed_ends: set[int]
-) -> list[Claim]:
+    answer: MarkedAnswer, line: Line, rule: OptionRule, claimed_ends: set[int]
+) -> list[OptionClaim]:
     """Read a line of a few words and an option in brackets: "Medium bisque (C), 85% sure"."""
     phrase = _SHORT_PHRASE.match(answer.text, line.start, line.end)
     if not phrase:
@@ -261,10 +276,10 @@ def _read_after_phrase(
         return []
     if not cues.PURE_TAIL.fullmatch(answer.text, reference.end, line.end):
         return []
-    return [Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)]
+    return [OptionClaim(reference.option, line.start, reference.end, ClaimStrength.PROPOSED, rule)]
 
 
-def _read_after_remark(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Claim]:
+def _read_after_remark(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[OptionClaim]:
     """Read a line of a remark and an option: "Without a doubt, C.", "Considering all of this, C"."""
     remark = _REMARK.match(answer.text, line.start, line.end)
     if not remark or _NO_REMARK.search(answer.lower, line.start, remark.end()):
@@ -272,12 +287,12 @@ def _read_after_remark(answer: MarkedAnswer, line: Line, rule: Rule) -> list[Cla
     return _read_pure(answer, Line(remark.end(), line.end), rule)
 
 
-def _read_at_line_start(answer: MarkedAnswer, position: int) -> Reference | None:
+def _read_at_line_start(answer: MarkedAnswer, position: int) -> OptionReference | None:
     match = _AT_LINE_START.match(answer.text, position)
     return answer.make_reference(match) if match else None
 
 
-def _read_begun(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]:
+def _read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[OptionClaim]:
     """Read a line that begins with an option: "B) It replaces ...", "B, because ...", "Yes, the trial ..."."""
     text = answer.text
     opening = cues.LINE_START.match(text, line.start, line.end)
@@ -286,43 +301,47 @@ def _read_begun(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]
     if reference is None:
         reference = answer.read_letter_and_word(position)
         if reference is not None and not answer.calls_wrong(reference.end):
-            yield Claim(reference.option, line.start, reference.end, Strength.PROPOSED, rule)
+            yield OptionClaim(
+                reference.option, line.start, reference.end, ClaimStrength.PROPOSED, rule
+            )
         elif len(answer.lines) == 1:
             yield from _read_loosely_marked(answer, line, rule)
         return
     end = reference.end
     if is_question(text, end):
         # An answer that begins by asking is settled only by a plain statement later.
-        yield Claim(UNKNOWN, line.start, end, Strength.ANSWER, rule)
+        yield OptionClaim(UNKNOWN, line.start, end, ClaimStrength.ANSWER, rule)
         return
     if _OTHER_BRACKET.match(text, end) or is_conditional(text, end):
         return
     references = answer.read_joined(reference)
     if len({joined.option for joined in references}) > 1:
         for joined in references:
-            yield Claim(joined.option, line.start, joined.end, Strength.PROPOSED, rule)
+            yield OptionClaim(joined.option, line.start, joined.end, ClaimStrength.PROPOSED, rule)
         return
     if answer.has_other_text(reference):
-        yield Claim(CONTRADICTION, line.start, end, Strength.PROPOSED, rule)
+        yield OptionClaim(CONTRADICTION, line.start, end, ClaimStrength.PROPOSED, rule)
         return
     if cues.REASON_TAIL.match(text, end):
-        yield Claim(reference.option, line.start, end, Strength.ANSWER, rule, reference.by_text)
+        yield OptionClaim(
+            reference.option, line.start, end, ClaimStrength.ANSWER, rule, reference.by_text
+        )
         return
     strength = _rate_begun(answer, reference)
     if strength is not None:
         is_pair = _is_followed_by_letter(answer, reference, line)
         option = CONTRADICTION if is_pair else reference.option
-        yield Claim(option, line.start, end, strength, rule, reference.by_text)
+        yield OptionClaim(option, line.start, end, strength, rule, reference.by_text)
 
 
-def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
+def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStrength | None:
     """Return how strong the claim of a line is that begins with the reference and goes on; None if it is none."""
     pattern = _MARK_AFTER_TEXT if reference.has_text else _MARK_AFTER_LETTER
     mark = pattern.match(answer.text, reference.end)
     if not mark:
         # "C - heparin acts at once"
         is_both = reference.has_text and not reference.by_text
-        return Strength.PROPOSED if is_both and not answer.calls_wrong(reference.end) else None
+        return ClaimStrength.PROPOSED if is_both and not answer.calls_wrong(reference.end) else None
     sign = mark[0].strip()
     begins_sentence = sign in _SENTENCE_MARKS
     if reference.by_text and not begins_sentence:
@@ -331,19 +350,19 @@ def _rate_begun(answer: MarkedAnswer, reference: Reference) -> Strength | None:
         if not is_common and (sign == "," or len(answer.lines) > 1):
             return None
     if reference.has_text and (begins_sentence or sign in {",", ";"}):
-        return Strength.ANSWER if begins_sentence else Strength.PROPOSED
+        return ClaimStrength.ANSWER if begins_sentence else ClaimStrength.PROPOSED
     names_other = cues.REFERENCE.match(answer.text, mark.end()) is not None
     own_text = answer.options.plain_texts[reference.option] if reference.option >= 0 else ""
     if own_text and plain_words(answer.plain[mark.end() : mark.end() + 300]).startswith(own_text):
-        return Strength.PROPOSED
+        return ClaimStrength.PROPOSED
     if begins_sentence:
         is_wrong = _STARTS_WRONG.match(answer.lower, mark.end()) is not None
     else:
         is_wrong = answer.calls_wrong(mark.end())
-    return None if is_wrong and not names_other else Strength.PROPOSED
+    return None if is_wrong and not names_other else ClaimStrength.PROPOSED
 
 
-def _is_followed_by_letter(answer: MarkedAnswer, reference: Reference, line: Line) -> bool:
+def _is_followed_by_letter(answer: MarkedAnswer, reference: OptionReference, line: Line) -> bool:
     """Return whether nothing but another letter follows: "A: B"."""
     mark = _MARK_AFTER_LETTER.match(answer.text, reference.end)
     letter = _BARE.fullmatch(answer.text, mark.end(), line.end) if mark else None
@@ -352,7 +371,9 @@ def _is_followed_by_letter(answer: MarkedAnswer, reference: Reference, line: Lin
     return letter[1].lower() != answer.options.plain_texts[reference.option]
 
 
-def _read_loosely_marked(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterator[Claim]:
+def _read_loosely_marked(
+    answer: MarkedAnswer, line: Line, rule: OptionRule
+) -> Iterator[OptionClaim]:
     """Read "A / glycogen branches"."""
     letter = answer.text[line.start]
     mark = _LOOSE_MARK.match(answer.text, line.start + 1)
@@ -361,4 +382,4 @@ def _read_loosely_marked(answer: MarkedAnswer, line: Line, rule: Rule) -> Iterat
     option = answer.options.get_letter_option(letter)
     names_other = re.search(f"[{SIGNS}]", answer.text[line.start : line.end])
     if not names_other and not answer.calls_wrong(mark.end()):
-        yield Claim(option, line.start, mark.start(), Strength.PROPOSED, rule)
+        yield OptionClaim(option, line.start, mark.start(), ClaimStrength.PROPOSED, rule)

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from itertools import islice
 
-from agent.reading.choice.references import UNKNOWN, Options
+from agent.reading.choice.references import UNKNOWN, OptionTexts
 
 _MAX_ITEMS = 300
 _MARK = re.compile(
@@ -38,7 +38,7 @@ class Listing:
     items: tuple[Item, ...]
 
 
-def find_listings(text: str, options: Options) -> list[Listing]:
+def find_listings(text: str, options: OptionTexts) -> list[Listing]:
     """Return the lists in a normalised answer: items with ascending letters, at least two; one may be missing."""
     if len(list(islice(_POSSIBLE_MARK.finditer(text), 2))) < 2:
         return []
@@ -74,7 +74,7 @@ def _get_style(mark: re.Match[str]) -> str:
 
 
 def _make_listing(
-    run: list[re.Match[str]], text: str, options: Options, next_start: int
+    run: list[re.Match[str]], text: str, options: OptionTexts, next_start: int
 ) -> Listing:
     items: list[Item] = []
     for mark, following in zip(run, [*run[1:], None], strict=True):

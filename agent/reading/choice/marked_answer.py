@@ -4,10 +4,10 @@ import re
 from typing import NamedTuple
 
 from agent.reading.choice import cues
-from agent.reading.choice.references import CONTRADICTION, TEXT_SIGNS, UNKNOWN, Options, decode
+from agent.reading.choice.references import CONTRADICTION, TEXT_SIGNS, UNKNOWN, OptionTexts, decode
 
 
-class Reference(NamedTuple):
+class OptionReference(NamedTuple):
     """A reference to an option, from `start` to `end`. `by_text`: it consists of the option's text alone."""
 
     option: int
@@ -51,14 +51,14 @@ class MarkedAnswer:
         options: the question's options.
     """
 
-    def __init__(self, plain: str, options: Options) -> None:
+    def __init__(self, plain: str, options: OptionTexts) -> None:
         self.options = options
         self.plain = plain
         self.text = options.mark(plain)
         self.lower = _lower(self.text)
         self.lines = [Line(line.start(), line.end()) for line in re.finditer(r"[^\n]+", plain)]
 
-    def read_reference(self, position: int) -> Reference | None:
+    def read_reference(self, position: int) -> OptionReference | None:
         """Return the reference at the position, which is behind a cue such as "the answer is"."""
         match = cues.REFERENCE.match(self.text, position)
         if match:
@@ -70,7 +70,7 @@ class MarkedAnswer:
             return reference
         return self.read_letter_and_word(position)
 
-    def read_letter_and_word(self, position: int) -> Reference | None:
+    def read_letter_and_word(self, position: int) -> OptionReference | None:
         """Return the reference "C thiazide" if option C is "Thiazide diuretics"."""
         match = _LETTER_AND_WORD.match(self.plain, position)
         if not match:
@@ -78,9 +78,9 @@ class MarkedAnswer:
         option = self.options.get_letter_option(match[1])
         if option < 0 or not self.options.is_first_word(option, match[2]):
             return None
-        return Reference(option, match.start(1), match.end())
+        return OptionReference(option, match.start(1), match.end())
 
-    def read_joined(self, reference: Reference) -> list[Reference]:
+    def read_joined(self, reference: OptionReference) -> list[OptionReference]:
         """Return the reference and those that "and", "or" or a comma joins to it."""
         references = [reference]
         end = reference.end
@@ -93,27 +93,29 @@ class MarkedAnswer:
         # In "C. Paneth cells or other cells ...", a sentence follows the letter.
         begins_sentence = reference.has_text and not reference.by_text
         if len(references) == 1 and not begins_sentence and cues.OR_MORE.match(self.text, end):
-            references.append(Reference(UNKNOWN, end, end))
+            references.append(OptionReference(UNKNOWN, end, end))
         return references
 
-    def make_reference(self, match: re.Match[str]) -> Reference:
+    def make_reference(self, match: re.Match[str]) -> OptionReference:
         """Return the reference that a match of a sign or letter stands for."""
         sign = match["sign"]
         if sign:
             is_text = TEXT_SIGNS[0] <= sign <= TEXT_SIGNS[-1]
             has_text = TEXT_SIGNS[0] <= sign < "\ue0c0"
-            return Reference(decode(sign), match.start("sign"), match.end(), is_text, has_text)
+            return OptionReference(
+                decode(sign), match.start("sign"), match.end(), is_text, has_text
+            )
         groups = match.groupdict()
         name = next(name for name in ("capital", "small", "vowel", "marked") if groups.get(name))
         option = self.options.get_letter_option(groups[name] or "")
-        return Reference(option, match.start(name), match.end())
+        return OptionReference(option, match.start(name), match.end())
 
     def calls_wrong(self, end: int) -> bool:
         """Return whether the words after a reference call the option wrong: ": wrong", " is not indicated"."""
         predicate = _PREDICATE.match(self.lower, end)
         return predicate is not None and cues.WRONG.search(predicate[0]) is not None
 
-    def is_rejected(self, reference: Reference, end: int) -> bool:
+    def is_rejected(self, reference: OptionReference, end: int) -> bool:
         """Return whether the words after a stated option call it wrong.
 
         In "The answer is C. Heparin is not a thrombolytic." the second sentence gives the reason.
@@ -123,7 +125,7 @@ class MarkedAnswer:
             return _WRONG_NOW.match(self.lower, end) is not None
         return self.calls_wrong(end)
 
-    def extend_by_own_text(self, reference: Reference) -> Reference:
+    def extend_by_own_text(self, reference: OptionReference) -> OptionReference:
         """Extend a lone letter by its option's text or number in brackets: "B (c)", "B (2)"."""
         bracket = _BRACKET.match(self.plain, reference.end)
         if not bracket or reference.option < 0:
@@ -134,7 +136,7 @@ class MarkedAnswer:
             return reference
         return reference._replace(end=bracket.end())
 
-    def has_other_text(self, reference: Reference) -> bool:
+    def has_other_text(self, reference: OptionReference) -> bool:
         """Return whether the brackets after a letter hold another letter: "C (c)" where c is option B's text."""
         bracket = _BRACKET.match(self.plain, reference.end)
         if not bracket or reference.option < 0:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.reading.choice.claims import MAX_CLAIMS, Claim, Strength, iter_matches
+from agent.reading.choice.claims import MAX_CLAIMS, ClaimStrength, OptionClaim, iter_matches
 from agent.reading.choice.lists import find_listings
-from agent.reading.choice.marked_answer import MarkedAnswer, Reference
+from agent.reading.choice.marked_answer import MarkedAnswer, OptionReference
 from agent.reading.choice.references import PADDING, SIGNS, UNKNOWN
 from agent.reading.choice.rules import (
     CALLED_CORRECT,
@@ -20,7 +20,7 @@ from agent.reading.choice.rules import (
     FIRST_LINE,
     LAST_LINE,
     STATED_ANSWER,
-    Rule,
+    OptionRule,
 )
 from agent.reading.languages import Language, find_languages
 from agent.reading.statements import is_question
@@ -136,7 +136,7 @@ def _compile_cues(language: Language) -> _Cues:
     )
 
 
-def apply_languages(answer: MarkedAnswer, claims: list[Claim]) -> list[Claim]:
+def apply_languages(answer: MarkedAnswer, claims: list[OptionClaim]) -> list[OptionClaim]:
     """Return the claims with those that phrases of other languages make, and without those that they deny.
 
     Raises:
@@ -146,7 +146,7 @@ def apply_languages(answer: MarkedAnswer, claims: list[Claim]) -> list[Claim]:
     if not languages:
         return claims
     kept = claims
-    stated: list[Claim] = []
+    stated: list[OptionClaim] = []
     retraction = -1
     for language in languages:
         cues = _compile_cues(language)
@@ -154,13 +154,13 @@ def apply_languages(answer: MarkedAnswer, claims: list[Claim]) -> list[Claim]:
         stated += _read_statements(answer, cues)
         retraction = max(retraction, _find_last_retraction(answer, cues))
     later = [claim for claim in (*kept, *stated) if claim.end > retraction]
-    is_plain = any(claim.strength >= Strength.CALLED_CORRECT for claim in later)
+    is_plain = any(claim.strength >= ClaimStrength.CALLED_CORRECT for claim in later)
     return later if is_plain or retraction < 0 else []
 
 
-def _is_dropped(answer: MarkedAnswer, claim: Claim, cues: _Cues) -> bool:
+def _is_dropped(answer: MarkedAnswer, claim: OptionClaim, cues: _Cues) -> bool:
     """Return whether words of the language deny a claim that was read by its form."""
-    if claim.rule is COMMENTED_OPTIONS or claim.strength == Strength.FINAL:
+    if claim.rule is COMMENTED_OPTIONS or claim.strength == ClaimStrength.FINAL:
         return False
     start = _find_last_end(_CLAUSE_END, answer.lower, claim.start)
     words = cues.sure.sub("", answer.lower[start : claim.end])
@@ -172,16 +172,20 @@ def _is_dropped(answer: MarkedAnswer, claim: Claim, cues: _Cues) -> bool:
     )
 
 
-def _read_statements(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
-    yield from _read_after(cues.finals, answer, cues, Strength.FINAL, FINAL_ANSWER)
-    yield from _read_after(cues.states, answer, cues, Strength.ANSWER, STATED_ANSWER)
+def _read_statements(answer: MarkedAnswer, cues: _Cues) -> Iterator[OptionClaim]:
+    yield from _read_after(cues.finals, answer, cues, ClaimStrength.FINAL, FINAL_ANSWER)
+    yield from _read_after(cues.states, answer, cues, ClaimStrength.ANSWER, STATED_ANSWER)
     yield from _read_called_right(answer, cues)
     yield from _read_lines(answer, cues)
 
 
 def _read_after(
-    cue: re.Pattern[str], answer: MarkedAnswer, cues: _Cues, strength: Strength, rule: Rule
-) -> Iterator[Claim]:
+    cue: re.Pattern[str],
+    answer: MarkedAnswer,
+    cues: _Cues,
+    strength: ClaimStrength,
+    rule: OptionRule,
+) -> Iterator[OptionClaim]:
     """Read the option that follows a phrase such as "la respuesta es"."""
     for match in iter_matches(cue, answer.lower):
         found = cues.reference.match(answer.text, match.end())
@@ -195,12 +199,12 @@ def _read_after(
         ):
             continue
         for joined in _read_joined(answer, reference, cues):
-            yield Claim(
+            yield OptionClaim(
                 joined.option, match.start(), reference.end, strength, rule, reference.by_text
             )
 
 
-def _read_called_right(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
+def _read_called_right(answer: MarkedAnswer, cues: _Cues) -> Iterator[OptionClaim]:
     """Read "B es correcta", "Bが正解です"."""
     subject = _SUBJECT if cues.has_spaces else _SUBJECT_IN_SCRIPT
     for match in iter_matches(subject, answer.text, 10 * MAX_CLAIMS):
@@ -216,17 +220,17 @@ def _read_called_right(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
         if _is_conditional_before(answer, start, cues):
             continue
         reference = answer.make_reference(match)
-        yield Claim(
+        yield OptionClaim(
             reference.option,
             match.start(),
             right.end(),
-            Strength.CALLED_CORRECT,
+            ClaimStrength.CALLED_CORRECT,
             CALLED_CORRECT,
             reference.by_text,
         )
 
 
-def _read_lines(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
+def _read_lines(answer: MarkedAnswer, cues: _Cues) -> Iterator[OptionClaim]:
     """Read a first or last line that is an option, or an option and a reason: "Opción B.", "B, porque ..."."""
     if not answer.lines:
         return
@@ -244,11 +248,11 @@ def _read_lines(answer: MarkedAnswer, cues: _Cues) -> Iterator[Claim]:
         is_word = answer.text[reference.start : reference.end] in _WORDS_OF_ONE_LETTER
         has_reason = reason is not None and not (is_word and reason[0].startswith(" "))
         if (is_whole_line or has_reason) and not is_question(answer.text, reference.end):
-            yield Claim(
+            yield OptionClaim(
                 reference.option,
                 line.start,
                 reference.end,
-                Strength.ANSWER,
+                ClaimStrength.ANSWER,
                 rule,
                 reference.by_text,
             )
@@ -302,7 +306,9 @@ def _is_joined(answer: MarkedAnswer, end: int, cues: _Cues) -> bool:
     )
 
 
-def _read_joined(answer: MarkedAnswer, reference: Reference, cues: _Cues) -> list[Reference]:
+def _read_joined(
+    answer: MarkedAnswer, reference: OptionReference, cues: _Cues
+) -> list[OptionReference]:
     """Return the reference and those that "o", "y" or a comma joins to it."""
     references = [reference]
     while len(references) < _MAX_JOINED:
@@ -312,7 +318,7 @@ def _read_joined(answer: MarkedAnswer, reference: Reference, cues: _Cues) -> lis
         )
         if not match:
             if cues.or_more.match(answer.text, end):
-                references.append(Reference(UNKNOWN, end, end))
+                references.append(OptionReference(UNKNOWN, end, end))
             break
         references.append(answer.make_reference(match))
     return references

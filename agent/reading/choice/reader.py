@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from agent.reading.choice.claims import Claim, Strength, TooManyClaimsError
+from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError
 from agent.reading.choice.comments import read_last_sentence, read_listings, read_sentences
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
@@ -13,7 +13,7 @@ from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
-from agent.reading.choice.references import Options
+from agent.reading.choice.references import OptionTexts
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
@@ -66,7 +66,7 @@ def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
     return Reading(letter, start, end, claim.rule.name)
 
 
-def _read(text: str, options: tuple[str, ...]) -> Claim | None:
+def _read(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     # A base model may go on with another question of its own; its answer is the one before.
     next_question = _NEXT_QUESTION.search(text)
     if next_question:
@@ -76,7 +76,7 @@ def _read(text: str, options: tuple[str, ...]) -> Claim | None:
     return _read_part(text, options)
 
 
-def _read_part(text: str, options: tuple[str, ...]) -> Claim | None:
+def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     answer = MarkedAnswer(text, _prepare(options))
     try:
         claims = collect_claims(answer)
@@ -85,7 +85,7 @@ def _read_part(text: str, options: tuple[str, ...]) -> Claim | None:
     return choose_claim(claims, answer.text)
 
 
-def collect_claims(answer: MarkedAnswer) -> list[Claim]:
+def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return all claims of an answer.
 
     Raises:
@@ -101,12 +101,12 @@ def collect_claims(answer: MarkedAnswer) -> list[Claim]:
         *read_sentences(answer),
         *read_elimination(answer, listings),
     ]
-    if not any(claim.strength > Strength.PROPOSED for claim in claims):
+    if not any(claim.strength > ClaimStrength.PROPOSED for claim in claims):
         claims += read_last_sentence(answer)
     claims = apply_languages(answer, claims)
     return claims or read_short_replies(answer) or read_content(answer)
 
 
 @lru_cache(64)
-def _prepare(options: tuple[str, ...]) -> Options:
-    return Options(options)
+def _prepare(options: tuple[str, ...]) -> OptionTexts:
+    return OptionTexts(options)

@@ -102,21 +102,13 @@ _TOKEN = re.compile(r"[^ ]+")
 _CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
 
 
-class Reference(NamedTuple):
-    """A reference to an option in a text."""
-
-    option: int
-    start: int
-    end: int
-
-
 class _Span(NamedTuple):
     start: int
     end: int
     sign: str
 
 
-class Options:
+class OptionTexts:
     """A question's options, prepared for finding their texts in answers."""
 
     def __init__(self, texts: tuple[str, ...]) -> None:

@@ -6,7 +6,7 @@ from agent.reading import json_answers
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class OptionRule:
     """A rule of reading.
 
     Attributes:
@@ -20,51 +20,53 @@ class Rule:
     example: str
 
 
-WHOLE_ANSWER = Rule(
+WHOLE_ANSWER = OptionRule(
     "whole answer",
     "The whole answer is a letter, an option's text, both, or a reply such as \"It doesn't.\" for no.",
     "**B**",
 )
-FINAL_ANSWER = Rule(
+FINAL_ANSWER = OptionRule(
     "final answer",
     r"The option is marked as final: `\boxed{B}`, `<answer>B</answer>`.",
     "Final answer: B",
 )
-STATED_ANSWER = Rule(
+STATED_ANSWER = OptionRule(
     "stated answer",
     "A sentence states the answer or draws the conclusion.",
     "The ileum absorbs it, so the answer is B.",
 )
-FIRST_LINE = Rule(
+FIRST_LINE = OptionRule(
     "first line",
     "The first line or sentence is an option, perhaps with a reason.",
     "B\n\nThe ileum absorbs it. Aspirin (A) is no vitamin.",
 )
-LAST_LINE = Rule("last line", "The last line or sentence is an option.", "Not A, not C, not D. B.")
-CALLED_CORRECT = Rule(
+LAST_LINE = OptionRule(
+    "last line", "The last line or sentence is an option.", "Not A, not C, not D. B."
+)
+CALLED_CORRECT = OptionRule(
     "called correct", "A sentence calls an option correct or best.", "Option B is correct."
 )
-COMMENTED_OPTIONS = Rule(
+COMMENTED_OPTIONS = OptionRule(
     "commented options",
     "The options are commented on one by one: one is correct, the others are wrong.",
     "A) wrong B) correct C) wrong D) wrong",
 )
-NAMED_IN_SENTENCE = Rule(
+NAMED_IN_SENTENCE = OptionRule(
     "named in a sentence",
     "A sentence proposes an option by its text, and no other option is proposed.",
     "The patient should receive a vitamin B12 injection.",
 )
-OPTION_WORDS = Rule(
+OPTION_WORDS = OptionRule(
     "words of one option",
     "A short answer or the conclusion has words that only one option has.",
     "An injection of B12.",
 )
-NAMED_BY_POSITION = Rule(
+NAMED_BY_POSITION = OptionRule(
     "named by position",
     "The answer calls the option by its position in the list.",
     "The second option.",
 )
-JSON_FIELD = Rule(json_answers.JSON_FIELD, *json_answers.RULES[json_answers.JSON_FIELD])
+JSON_FIELD = OptionRule(json_answers.JSON_FIELD, *json_answers.RULES[json_answers.JSON_FIELD])
 
 RULES = (
     JSON_FIELD,

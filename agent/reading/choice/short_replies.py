@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import Claim, Strength
+from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.rules import NAMED_BY_POSITION, WHOLE_ANSWER
 from agent.reading.statements import find_last_retraction, is_denied, is_question
@@ -49,24 +49,24 @@ _ENDS_STATEMENT = re.compile(
 )
 
 
-def read_short_replies(answer: MarkedAnswer) -> list[Claim]:
+def read_short_replies(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of an answer that names its option neither by letter nor by words."""
     if find_last_retraction(answer.text) is not None:
         return []
     return [*_read_yes_or_no(answer), *_read_positions(answer)]
 
 
-def _read_yes_or_no(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_yes_or_no(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read a reply of a pronoun and a verb: "It doesn't." is no, "They do differ." is yes."""
     texts = answer.options.plain_texts
     reply = _REPLY.fullmatch(answer.plain.lower().strip())
     if not reply or not {"yes", "no"} <= set(texts):
         return
     option = texts.index("no" if reply["not"] or reply["does_not"] else "yes")
-    yield Claim(option, 0, len(answer.text), Strength.MENTIONED, WHOLE_ANSWER)
+    yield OptionClaim(option, 0, len(answer.text), ClaimStrength.MENTIONED, WHOLE_ANSWER)
 
 
-def _read_positions(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_positions(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read the position of an option, which must be called one: a bare number is an option's text."""
     if answer.options.has_numbers:
         return
@@ -82,7 +82,7 @@ def _read_positions(answer: MarkedAnswer) -> Iterator[Claim]:
             continue
         option = _get_option(match, answer.options.count)
         if option is not None:
-            yield Claim(option, start, end, Strength.MENTIONED, NAMED_BY_POSITION)
+            yield OptionClaim(option, start, end, ClaimStrength.MENTIONED, NAMED_BY_POSITION)
 
 
 def _get_option(position: re.Match[str], count: int) -> int | None:

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from agent.reading.choice import cues
-from agent.reading.choice.claims import MAX_CLAIMS, Claim, Strength, iter_matches
-from agent.reading.choice.marked_answer import MarkedAnswer, Reference
+from agent.reading.choice.claims import MAX_CLAIMS, ClaimStrength, OptionClaim, iter_matches
+from agent.reading.choice.marked_answer import MarkedAnswer, OptionReference
 from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, UNKNOWN
-from agent.reading.choice.rules import CALLED_CORRECT, FINAL_ANSWER, STATED_ANSWER, Rule
+from agent.reading.choice.rules import CALLED_CORRECT, FINAL_ANSWER, STATED_ANSWER, OptionRule
 from agent.reading.statements import (
     is_conditional,
     is_denied,
@@ -70,14 +70,14 @@ _NAMES_ANSWER = re.compile(
 )
 
 
-def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
+def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Yield the claims of all sentences."""
-    final = read_after(cues.FINAL, answer, Strength.FINAL, FINAL_ANSWER)
+    final = read_after(cues.FINAL, answer, ClaimStrength.FINAL, FINAL_ANSWER)
     claims = [
         *(final if "final" in answer.lower else ()),
-        *read_after(cues.STATED, answer, Strength.ANSWER, STATED_ANSWER),
-        *read_after(cues.CHOSEN, answer, Strength.ANSWER, STATED_ANSWER),
-        *read_after(cues.CONCLUSION, answer, Strength.ANSWER, STATED_ANSWER),
+        *read_after(cues.STATED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(cues.CHOSEN, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(cues.CONCLUSION, answer, ClaimStrength.ANSWER, STATED_ANSWER),
     ]
     yield from claims
     yield from _read_after_copula(answer, {claim.end for claim in claims})
@@ -88,8 +88,8 @@ def read_statements(answer: MarkedAnswer) -> Iterator[Claim]:
 
 
 def read_after(
-    cue: re.Pattern[str], answer: MarkedAnswer, strength: Strength, rule: Rule
-) -> Iterator[Claim]:
+    cue: re.Pattern[str], answer: MarkedAnswer, strength: ClaimStrength, rule: OptionRule
+) -> Iterator[OptionClaim]:
     """Read the option that follows a cue such as "the answer is"."""
     for match in iter_matches(cue, answer.lower):
         reference = answer.read_reference(match.end())
@@ -99,7 +99,7 @@ def read_after(
             yield from _make_claims(answer, match.start(), reference, strength, rule)
 
 
-def _read_apposition(answer: MarkedAnswer, position: int) -> Reference | None:
+def _read_apposition(answer: MarkedAnswer, position: int) -> OptionReference | None:
     """Return the reference behind other words for it: "the answer is a blood thinner, heparin"."""
     apposition = _APPOSITION.match(answer.text, position)
     reference = answer.read_reference(apposition.end()) if apposition else None
@@ -109,8 +109,12 @@ def _read_apposition(answer: MarkedAnswer, position: int) -> Reference | None:
 
 
 def _make_claims(
-    answer: MarkedAnswer, start: int, reference: Reference, strength: Strength, rule: Rule
-) -> Iterator[Claim]:
+    answer: MarkedAnswer,
+    start: int,
+    reference: OptionReference,
+    strength: ClaimStrength,
+    rule: OptionRule,
+) -> Iterator[OptionClaim]:
     """Yield the claims of a statement that begins at `start`, unless it is denied, conditional or a question."""
     references = answer.read_joined(reference)
     end = references[-1].end
@@ -120,12 +124,12 @@ def _make_claims(
     if is_conditional(text, end) or is_hypothetical(text, start, end):
         return
     for joined in references:
-        yield Claim(joined.option, start, end, strength, rule, reference.by_text)
+        yield OptionClaim(joined.option, start, end, strength, rule, reference.by_text)
     if cues.ALSO_RIGHT.match(text, end):
-        yield Claim(UNKNOWN, start, end, strength, rule)
+        yield OptionClaim(UNKNOWN, start, end, strength, rule)
 
 
-def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator[Claim]:
+def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator[OptionClaim]:
     """Read "the best next step is C", "the statement that is not true is option D".
 
     References that end where another claim does have been read as plainly already.
@@ -144,8 +148,12 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
             rest = subject[: untrue.start()] + subject[untrue.end() :]
             if not is_denied(rest, len(rest)) and not is_question(answer.text, reference.end):
                 for joined in answer.read_joined(reference):
-                    yield Claim(
-                        joined.option, sentence_start, reference.end, Strength.ANSWER, STATED_ANSWER
+                    yield OptionClaim(
+                        joined.option,
+                        sentence_start,
+                        reference.end,
+                        ClaimStrength.ANSWER,
+                        STATED_ANSWER,
                     )
             continue
         if (reference.by_text and not ASKS_FOR_ONE.search(subject)) or is_denied(
@@ -154,11 +162,11 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
             continue
         # A lone letter or an option's text after "is" may be part of an explanation.
         is_marked = answer.text[reference.start] >= SIGNS[0] and not reference.by_text
-        strength = Strength.ANSWER if is_marked else Strength.PROPOSED
+        strength = ClaimStrength.ANSWER if is_marked else ClaimStrength.PROPOSED
         yield from _make_claims(answer, match.start(), reference, strength, STATED_ANSWER)
 
 
-def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_bracketed(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "the treatment of choice is low-dose heparin (option C).", where the words are not quite the option's."""
     if not _LETTER_SIGN.search(answer.text):
         return
@@ -170,21 +178,21 @@ def _read_bracketed(answer: MarkedAnswer) -> Iterator[Claim]:
         reference = answer.read_reference(match.end())
         if reference is not None:
             yield from _make_claims(
-                answer, match.start(), reference, Strength.PROPOSED, STATED_ANSWER
+                answer, match.start(), reference, ClaimStrength.PROPOSED, STATED_ANSWER
             )
 
 
-def _read_corresponding(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_corresponding(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "the term refers to option C: ...", "of the options given, this corresponds to D"."""
     for match in iter_matches(_CORRESPONDS, answer.lower):
         reference = answer.read_reference(match.end())
         if reference is not None:
             yield from _make_claims(
-                answer, match.start(), reference, Strength.PROPOSED, STATED_ANSWER
+                answer, match.start(), reference, ClaimStrength.PROPOSED, STATED_ANSWER
             )
 
 
-def _read_made_right(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_made_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "the rash and the fever make measles (option C) the best explanation"."""
     if " mak" not in answer.lower:
         return
@@ -192,17 +200,17 @@ def _read_made_right(answer: MarkedAnswer) -> Iterator[Claim]:
         if is_denied(answer.text, match.start()) or is_question(answer.text, match.end()):
             continue
         reference = answer.make_reference(match)
-        yield Claim(
+        yield OptionClaim(
             reference.option,
             match.start(),
             reference.end,
-            Strength.CALLED_CORRECT,
+            ClaimStrength.CALLED_CORRECT,
             CALLED_CORRECT,
             reference.by_text,
         )
 
 
-def _read_called_right(answer: MarkedAnswer) -> Iterator[Claim]:
+def _read_called_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "B is correct", "Option B is the best answer", "Hepatitis B is the most likely diagnosis"."""
     text = answer.text
     for match in iter_matches(_SUBJECT, text, 10 * MAX_CLAIMS):
@@ -226,8 +234,8 @@ def _read_called_right(answer: MarkedAnswer) -> Iterator[Claim]:
             continue
         names_answer = right["right"] or not right["noun"] or _NAMES_ANSWER.search(right["noun"])
         is_weak = reference.by_text and not names_answer
-        strength = Strength.PROPOSED if is_weak else Strength.CALLED_CORRECT
-        yield Claim(
+        strength = ClaimStrength.PROPOSED if is_weak else ClaimStrength.CALLED_CORRECT
+        yield OptionClaim(
             reference.option,
             match.start(),
             right.end(),

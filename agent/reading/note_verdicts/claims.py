@@ -38,7 +38,7 @@ CONTRADICTION = -3
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class VerdictClaim:
     """A statement about the note, from `start` to `end`.
 
     Attributes:

@@ -3,7 +3,7 @@
 import re
 
 from agent.reading.note_verdicts import patterns
-from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, Claim
+from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.note import Sentences, look_up_sentence
 from agent.reading.note_verdicts.text import find_in_text
 from agent.reading.plain_answer import simplify
@@ -177,7 +177,7 @@ class _Fields:
         return verdicts.pop() if verdicts else None
 
 
-def find_in_fields(answer: str, sentences: Sentences) -> Claim | None:
+def find_in_fields(answer: str, sentences: Sentences) -> VerdictClaim | None:
     """Return the verdict in the fields of a JSON object, elements, or lines of keys and values."""
     if not (":" in answer or "=" in answer or "</" in answer or " - " in answer):
         return None
@@ -193,4 +193,4 @@ def find_in_fields(answer: str, sentences: Sentences) -> Claim | None:
         return None
     if verdict >= 0 and sentences and verdict not in sentences:
         verdict = SOME_ERROR
-    return Claim(verdict, fields.start, fields.end, "field", True)
+    return VerdictClaim(verdict, fields.start, fields.end, "field", True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class VerdictPattern:
     """A statement about a note. The pattern is tried where any of the words in `needs`, in lower case, occurs."""
 
     needs: tuple[str, ...]
@@ -22,12 +22,12 @@ class Statement:
         )
 
 
-def _build_statement(needs: str, pattern: str) -> Statement:
+def _build_statement(needs: str, pattern: str) -> VerdictPattern:
     return _join(needs, re.compile(pattern, re.IGNORECASE))
 
 
-def _join(needs: str, pattern: re.Pattern[str]) -> Statement:
-    return Statement(tuple(needs.split("|")), pattern)
+def _join(needs: str, pattern: re.Pattern[str]) -> VerdictPattern:
+    return VerdictPattern(tuple(needs.split("|")), pattern)
 
 
 # Marks that carry no meaning here are replaced by spaces, so that positions stay the same.

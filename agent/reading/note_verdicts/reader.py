@@ -12,7 +12,7 @@ and a sentence that is quoted or corrected without its number is looked up.
 from dataclasses import replace
 
 from agent.reading.note_verdicts import patterns
-from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, Claim
+from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.fields import find_in_fields
 from agent.reading.note_verdicts.note import Sentences
 from agent.reading.note_verdicts.text import find_in_text
@@ -49,16 +49,16 @@ def _name(verdict: int) -> str:
     return "error ?" if verdict == SOME_ERROR else f"error {verdict}"
 
 
-def _find_whole(answer: str, sentences: Sentences) -> Claim | None:
+def _find_whole(answer: str, sentences: Sentences) -> VerdictClaim | None:
     """Return the verdict of an answer that has exactly the form that was asked for, as most have."""
     match = patterns.WHOLE.fullmatch(answer)
     if match is None and len(answer) <= _MAX_NUMBER_WORD:
         word = answer.strip(" .\n*").lower()
         if patterns.NUMBER_WORDS.get(word, NO_ERROR) in sentences:
-            return Claim(patterns.NUMBER_WORDS[word], 0, len(answer), "whole answer", True)
+            return VerdictClaim(patterns.NUMBER_WORDS[word], 0, len(answer), "whole answer", True)
     if match is None or patterns.says_more(answer):
         return None
     verdict = int(match["number"]) if match["number"] else NO_ERROR
     if verdict >= 0 and sentences and verdict not in sentences:
         verdict = SOME_ERROR
-    return Claim(verdict, match.start("verdict"), match.end("verdict"), "whole answer", True)
+    return VerdictClaim(verdict, match.start("verdict"), match.end("verdict"), "whole answer", True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from agent.reading.note_verdicts import patterns
-from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, Claim
+from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.note import (
     Sentences,
     find_phrase,
@@ -21,7 +21,7 @@ _MAX_LOOKED_UP = 40  # passages compared with the note's sentences
 _MAX_LINES = 400  # lines examined at each end of an answer
 
 
-def find_in_text(plain: str, sentences: Sentences) -> Claim | None:
+def find_in_text(plain: str, sentences: Sentences) -> VerdictClaim | None:
     """Return the verdict of a plain text; None if it states none, or takes it back."""
     flat = patterns.BOXED.sub(lambda match: " " * len(match[0]), plain.translate(patterns.FLAT))
     next_task = patterns.NEXT_TASK.search(flat)
@@ -81,7 +81,7 @@ class ClaimsOfText:
         self._plain = plain
         self._flat = flat
         self._sentences = sentences
-        self._claims: list[Claim] = []
+        self._claims: list[VerdictClaim] = []
         self._names_unknown_number = False
         self._numbers_called_fine: set[int] = set()
         self._judged_lines: list[tuple[int, int]] = []
@@ -501,11 +501,11 @@ class ClaimsOfText:
         if verdict >= 0 and self._sentences and verdict not in self._sentences:
             verdict = SOME_ERROR
             self._names_unknown_number = True
-        self._claims.append(Claim(verdict, start, end, rule, is_final))
+        self._claims.append(VerdictClaim(verdict, start, end, rule, is_final))
 
     # The decision.
 
-    def decide(self) -> Claim | None:
+    def decide(self) -> VerdictClaim | None:
         """Return the claim that the whole text makes, or None if its claims are absent or contradict each other."""
         claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
         claims = self._drop_retracted(claims)
@@ -523,7 +523,7 @@ class ClaimsOfText:
             return None
         return chosen
 
-    def _drop_retracted(self, claims: list[Claim]) -> list[Claim]:
+    def _drop_retracted(self, claims: list[VerdictClaim]) -> list[VerdictClaim]:
         """Drop the claims before the last retraction if a sentence is named after it: "CORRECT... wait. 10 Dose"."""
         retractions = list(patterns.RETRACTION.finditer(self._flat))
         if not retractions:
@@ -532,7 +532,9 @@ class ClaimsOfText:
         names_sentence = any(claim.is_final and claim.verdict >= 0 for claim in later)
         return later if names_sentence else claims
 
-    def _compare_with_reasoning(self, final: Claim, reasoning: list[Claim]) -> Claim | None:
+    def _compare_with_reasoning(
+        self, final: VerdictClaim, reasoning: list[VerdictClaim]
+    ) -> VerdictClaim | None:
         errors = [claim for claim in reasoning if claim.verdict != NO_ERROR]
         if final.verdict == NO_ERROR:
             after = any(claim.start > final.start for claim in errors)
@@ -543,7 +545,7 @@ class ClaimsOfText:
             return next(iter(named.values())) if len(named) == 1 else final
         return final
 
-    def _find_quoted(self, claim: Claim | None) -> Claim | None:
+    def _find_quoted(self, claim: VerdictClaim | None) -> VerdictClaim | None:
         """Return the claim with the sentence that the text quotes or corrects without its number."""
         if not self._sentences or self._names_unknown_number:
             return claim
@@ -581,7 +583,7 @@ class ClaimsOfText:
         if len(found) != 1:
             return claim
         ((number, (start, end)),) = found.items()
-        return Claim(number, start, end, "quoted sentence", True)
+        return VerdictClaim(number, start, end, "quoted sentence", True)
 
     def _is_in_note(self, passage: str) -> bool:
         """Return whether a passage has the words of a sentence, so that it corrects nothing."""
@@ -604,7 +606,7 @@ class ClaimsOfText:
         return found
 
 
-def _choose(claims: list[Claim]) -> Claim | None:
+def _choose(claims: list[VerdictClaim]) -> VerdictClaim | None:
     """Return the claim on which all agree; two different wrong sentences are an error that is not named."""
     if not claims or any(claim.verdict == CONTRADICTION for claim in claims):
         return None
