@@ -119,7 +119,7 @@ def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> Ans
     key = choice.name("parser")
     if kind == "option_letter" and benchmark.choices is None:
         raise choice.fault(
-            f"{key} option_letter needs options to choose from, but the answers of {benchmark.id} are free text",
+            f"{key} option_letter needs options to choose from, and the questions of {benchmark.id} have none",
             f"Omit {key}: the answers are then read by the benchmark's own parser, {own.kind}.",
         )
     if kind == "text" and benchmark.choices is not None:
