@@ -106,7 +106,12 @@ _TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present
 _FALSE = frozenset(
     {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected", "✗"}
 )
-_UNKNOWN = frozenset({"null", "na", "unknown", "uncertain", "unclear", "maybe", "unsure"})
+_UNKNOWN = frozenset(
+    {
+        *("null", "na", "none", "unknown", "uncertain", "unclear", "maybe", "perhaps", "possibly"),
+        *("unsure", "not sure", "partly", "partially", "undecided", "it depends", "cannot tell"),
+    }
+)
 
 
 def find_label(answer: str, labels: Labels) -> str | None:

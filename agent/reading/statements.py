@@ -80,6 +80,22 @@ _OTHER_CASE_AFTER = re.compile(
 )
 
 
+# The refusals of chat models. "Consult a doctor" is none: such advice often follows an answer.
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'m| am) sorry|i apologi[sz]e|as an ai\b|i(?:'m| am) (?:unable|not able|not allowed|not qualified)"
+    r"|i (?:cannot|can't|can not|won't|will not|must decline to|am not comfortable|do not feel comfortable)"
+    r"\s(?:\w+\s){0,3}?(?:provide|give|answer|help|assist|offer|make|comment|comply|recommend|advise|determine|say|choose))",
+    re.IGNORECASE,
+)
+# Words after which no sentence ends.
+_OPEN_END = re.compile(
+    r"(?<![\w'])(?:an?|and|are|as|at|be|because|but|by|for|from|has|have|if|in|is|its?|may|need|of|on|or|since|that|the"
+    r"|their|these|this|those|to|was|were|which|while|who|with|would)$",
+    re.IGNORECASE,
+)
+_MIN_BEGUN_WORDS = 3  # of a last sentence without an end
+
+
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
@@ -135,6 +151,21 @@ def find_last_retraction(text: str) -> int | None:
 def is_taken_back(text: str, end: int) -> bool:
     """Return whether the text after `end` retracts the mention: "Wait, ...", "No, ...", "I misread"."""
     return _RETRACTION.search(text, end) is not None
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether the text refuses to answer: "I'm sorry", "I cannot answer this"."""
+    return _REFUSAL.search(text) is not None
+
+
+def is_unfinished(text: str) -> bool:
+    """Return whether the text stops within a sentence: after "the" or "which", a comma, or a begun second sentence."""
+    end = text.rstrip()[-_REACH:]
+    if end.endswith((",", "-", "(")) or _OPEN_END.search(end):
+        return True
+    last_sentence = _get_last_part(_SENTENCE_END, end)
+    is_begun = len(last_sentence) < len(end) and len(last_sentence.split()) >= _MIN_BEGUN_WORDS
+    return is_begun and end[-1:].isalnum()
 
 
 def _get_rest_of_sentence(text: str, end: int) -> str:

@@ -15,6 +15,7 @@ from agent.reading.choice.reader import collect_claims
 from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, OptionTexts, decode
 from agent.reading.json_answers import names_answer, select_parts
 from agent.reading.parsers import extract
+from agent.reading.statements import is_refusal
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 ValueKind = Literal["option", "number", "verdict", "query", "codes", "text"]
@@ -213,11 +214,8 @@ _KEY = re.compile(r"[\"']([A-Za-z][A-Za-z _-]{0,40})[\"']\s{0,9}:")
 _EXAMINED = 20_000  # characters; the kind of a longer answer is decided by its beginning
 _MIN_REPEATED = 5
 _REPETITION = re.compile(r"(?=(\S.{3,200}?)\1{5})", re.DOTALL)
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) sorry|i apologi[sz]e|as an ai\b|i(?:'m| am) (?:unable|not able|not allowed|not qualified)|"
-    r"i (?:cannot|can't|can not|won't|will not|must decline to|am not comfortable|do not feel comfortable)"
-    r"\s(?:\w+\s){0,3}?(?:provide|give|answer|help|assist|offer|make|comment|comply|recommend|advise|determine|say|choose)|"
-    r"consult (?:a|your|with a) (?:doctor|physician|healthcare|health care|medical|qualified))",
+_ADVICE = re.compile(
+    r"\bconsult (?:a|your|with a) (?:doctor|physician|healthcare|health care|medical|qualified)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d")
@@ -254,7 +252,7 @@ def classify_unread(
     answer = answer[:_EXAMINED]
     if _repeats_itself(answer):
         return REPETITION
-    if _REFUSAL.search(answer):
+    if is_refusal(answer) or _ADVICE.search(answer):
         return REFUSAL
     if parser.kind in ("json", "pattern"):
         if parser.labels and not isinstance(extract(replace(parser, labels=()), answer), Unscored):

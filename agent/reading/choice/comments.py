@@ -18,7 +18,14 @@ from agent.reading.choice.references import (
 )
 from agent.reading.choice.rules import COMMENTED_OPTIONS, NAMED_IN_SENTENCE
 from agent.reading.choice.stated import BEFORE_SUBJECT
-from agent.reading.statements import is_denied, is_hypothetical, is_qualified, is_question
+from agent.reading.statements import (
+    is_denied,
+    is_hypothetical,
+    is_qualified,
+    is_question,
+    is_refusal,
+    is_unfinished,
+)
 
 _MAX_COMMENT = 300  # characters of a comment that are read
 
@@ -96,6 +103,8 @@ def read_sentences(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     text = answer.text
     signs = list(islice(_TEXT_SIGN.finditer(text), _MAX_SIGNS))
     if len({decode(sign[0][0]) for sign in signs}) != 1 or _LETTER_SIGN.search(text):
+        return
+    if is_refusal(answer.plain) or is_unfinished(answer.plain):
         return
     is_long = len(list(islice(_SENTENCE_END.finditer(text), _MAX_SENTENCES + 1))) > _MAX_SENTENCES
     last_start = answer.find_sentence_start(len(text.rstrip(" .!")))

@@ -15,7 +15,13 @@ from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, TEXT_SIGNS, decode
 from agent.reading.choice.rules import OPTION_WORDS
 from agent.reading.choice.stated import ASKS_FOR_ONE
-from agent.reading.statements import find_last_retraction, is_denied, is_question
+from agent.reading.statements import (
+    find_last_retraction,
+    is_denied,
+    is_question,
+    is_refusal,
+    is_unfinished,
+)
 
 _MAX_SENTENCES = 60  # a longer answer is read at its beginning and end only
 _MAX_SENTENCE = 1_000  # characters
@@ -101,6 +107,8 @@ class _Passage(NamedTuple):
 def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of the passages of an answer that means an option by its words."""
     if answer.options.has_common_word or find_last_retraction(answer.text) is not None:
+        return []
+    if is_refusal(answer.plain) or is_unfinished(answer.plain):
         return []
     claims: list[OptionClaim] = []
     for passage in _find_passages(answer):

@@ -30,6 +30,8 @@ YES_NO = (("yes", "eligible"), ("no", "not eligible", "ineligible"))
         ("The answer does not appear to be hallucinated.", "0"),
         ("The answer appears to be hallucinated.", "1"),
         ("It is hallucinated because the study found no synergy.", "1"),
+        ('{"hallucinated": "perhaps"}', None),
+        ("hallucinated: perhaps", None),
         ("0, i.e. hallucinated", None),
         ("1 (true)", None),
         ("not 1", None),
