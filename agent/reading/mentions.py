@@ -161,6 +161,9 @@ _WORDS = (
     rf"(?:(?:exactly|therefore|thus|only|just|about) )?(?P<words>(?:(?:minus"
     rf"|negative) )?{_WORD}(?: and a half)?)\b"
 )
+# "So three of the eight criteria are met." In contrast, "if the patient meets two of the four" states no result.
+_BEGINS = r"(?:(?:^|(?<=[.!?] ))(?:(?:so|thus|hence|therefore|overall|in total),? )?)"
+_OF_ALL = rf"(?:out )?of (?:the |all )?(?:{_WORD}) (?:[\w-]{{1,15}} ){{0,2}}criteria\b"
 _NUMBER_IN_WORDS = re.compile(
     r"\b(?:scores?|scroe|total|answer|result|index|sum|number|count|leaves|totall?ing)\b[^.;:=\n\d]{0,60}?"
     rf"(?:\b(?:is|was|of|to|at|equals)|[:=]) ?{_WORDS}(?= ?(?:points?\b|[.,;:!)(\n]|$))"
@@ -170,6 +173,12 @@ _NUMBER_IN_WORDS = re.compile(
     rf"|^{_WORDS.replace('words', 'alone')}(?= ?(?:points?\b|(?:[\w-]{{1,15}} ){{0,2}}criteri(?:a"
     rf"|on)\b(?! of)|[.,;!(\n]|$))"
     rf"|[:;,] {_WORDS.replace('words', 'last')}(?= points?\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CRITERIA_IN_WORDS = re.compile(
+    rf"{_BEGINS}(?:(?:the|this) patient|she|he) (?:therefore |thus )?(?:meets|met|satisfies|fulfils|fulfills|has)"
+    rf" {_WORDS}(?= {_OF_ALL})"
+    rf"|{_BEGINS}{_WORDS.replace('words', 'criteria')}(?= {_OF_ALL} (?:are|were) (?:met|present|positive|satisfied)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -351,7 +360,10 @@ def _holds_number_words(line: str) -> bool:
 
 def _find_numbers_in_words(text: str, start: int, end: int) -> list[Mention[float]]:
     mentions: list[Mention[float]] = []
-    for match in _NUMBER_IN_WORDS.finditer(text, start, end):
+    matches = list(_NUMBER_IN_WORDS.finditer(text, start, end))
+    if text.find("criteria", start, end) >= 0:
+        matches += _CRITERIA_IN_WORDS.finditer(text, start, end)
+    for match in matches:
         group = match.lastgroup or "words"
         words = match[group].lower()
         whole = words.removesuffix(" and a half").removeprefix("minus ").removeprefix("negative ")

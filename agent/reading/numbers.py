@@ -3,7 +3,9 @@
 Units and the words around a value are ignored. The rules are tried in the order of `RULES`. The first that applies
 decides: if what it points at is not a single clear value, the answer is not read. So an explicit final answer comes
 before everything else, the last statement of a result before earlier ones, and working may stand before the answer or
-after it.
+after it. A marked result ("Therefore the score is 4", or "Dose: 5.2 mg" as a paragraph) is not replaced by a plain
+statement of another quantity after it, such as a volume or what a second score would be: the marked result is read, or
+none where it is not clear which was asked for.
 
 Within a statement, the value is the only one, or stands behind the last equals sign of a calculation, or behind the
 verb ("With a weight of 80 kg, the clearance is 25 mL/min."), or is the sum of the others. What follows may explain or

@@ -27,7 +27,7 @@ CUE = re.compile(
     r"|numeric(?:al)? )?(?:result|output|conclusion|response|verdict)s? ?(?:is|was|[:=→])"
     r"|\bfinal answer of\b"
     r"|\bfinal (?:[\w-]{1,20} ){0,5}(?:\([^()\n]{0,30}\) ?)?(?:is|was|[:=→])"
-    r"|^(?:final )?(?:answer|result|final score|final result|total score|conclusion):?$"
+    r"|^ ?(?:final )?(?:answer|result|final score|final result|total score|conclusion):?$"
     r"|^final ?[:=]",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -232,6 +232,14 @@ ALTERNATIVE = re.compile(
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
     re.I,
 )
+# "Wells score for PE 3.0"
+SCORE_FOR = re.compile(r"^\W*(?:[A-Z][\w'-]{1,20} ){1,3}score for [A-Z]{2,5} ?$")
+# "Total: 3/4": three of four criteria.
+TOTAL_OF = re.compile(
+    r"^\W*(?:total|score|criteria met|total (?:score|points|criteria met))(?: ?[:=] ?| )$",
+    re.IGNORECASE,
+)
+OF_TOTAL = re.compile(r"/(\d{1,2})(?! ?[/.=*×÷]|\d)")
 NAMED_RESULT = re.compile(
     rf"\b(?:scores?|answer|result)\b[^.;:\n=,]{{0,60}}{VERB}{FILLER}{{0,8}}$", re.IGNORECASE
 )
@@ -285,6 +293,7 @@ OPERATOR_BEHIND = re.compile(
 ARROW_BEFORE = re.compile(r"→ ?[A-Za-z]")
 STEP = re.compile(r"\W{0,3}step \d", re.IGNORECASE)
 RATIO_BEFORE = re.compile(r"\d[:/]$")
+WORDS = re.compile(r"[A-Za-z]{2,}")
 UNIT_WORDS = re.compile(r"[A-Za-z]+")
 LABEL = re.compile(r"(?:: )?[^:=\n]{1,60}[:=]")
 UNIT = re.compile(
@@ -324,7 +333,48 @@ ROUNDED_TO = re.compile(
     r"|[^\d.;\n]{0,25}\b(?:so|call it) (?:about |approximately |roughly |~|≈ ?)?$",
     re.IGNORECASE,
 )
-USED = re.compile(r"\b(?:was|were|is|are|has been) (?:therefore |thus )?used\b", re.IGNORECASE)
+USED = re.compile(
+    r"(?:\b(?:was|were|is|are|has been)|n't) (?:therefore |thus |not )?used\b", re.IGNORECASE
+)
+# Stronger than CONCLUDES, whose words begin steps as well: "adding 280 days gives 10/08/2021".
+FINALLY = re.compile(
+    r"\b(?:therefore|thus|hence|overall|so|final|in (?:total|summary|conclusion))\b|∴",
+    re.IGNORECASE,
+)
+# What another score or unit would be, after the result: "In practice this would be about 1.2 mL".
+OTHER_QUANTITY = re.compile(r"\b(?:would be|may|might|could|[Ii]n practice|in the same patient)\b")
+POSSIBILITY = re.compile(r"\b(?:may|might|could)\b")  # not the month
+# "Inserting these values yields the corrected QT interval." announces a result and states none.
+PROMISE = re.compile(
+    r"\W{0,3}(?:(?:then|so|now|next|finally),? )?(?:inserting|plugging|substituting|putting|entering|applying|using)\b"
+    r"[^.:=\d\n]{0,80}\b(?:yields?|gives?|produces?|provides?|we (?:get|obtain|find)|leads to|results in)\b"
+    r"[^.:=\d\n]{0,80}\.?\s{0,3}$",
+    re.IGNORECASE,
+)
+# Every sentence of such a paragraph is an aside.
+NOTE = re.compile(
+    r"\W{0,3}(?:notes?|remarks?|caveats?|interpretation|clinical (?:note|comment|context)|comments?):",
+    re.IGNORECASE,
+)
+END_MARK = re.compile(
+    r"\n\W{0,5}(?:end of (?:the )?(?:response|answer|output|text)"
+    r"|(?:response|answer|output) (?:ended|ends|complete))\W{0,5}$",
+    re.IGNORECASE,
+)
+# "By Fridericia the QTc is 448 msec. By Bazett it is 512 msec."
+BY_METHOD = re.compile(r"\W{0,3}(?:by|per|according to) (?:the )?[A-Z]\w+", re.IGNORECASE)
+# "Age gives 1 point. Stroke gives 2 points."
+CRITERION = re.compile(
+    r"(?!(?:so|therefore|thus|hence|the (?:patient|total|sum)|she|he|this|it|that)\b)[^.,:=\n]{2,60} "
+    r"(?:gives?|adds?|contributes?|gets?|earns?|scores?) (?:another )?\+?\d(?:\.\d)?(?: points?)?[.;]?\s{0,3}$",
+    re.IGNORECASE,
+)
+PLUS = re.compile(r" ?(?:\+ ?|[a-zA-Z/%]{0,10}, (?:and )?(?:[a-z]{3,20} ){0,2})")
+SO_OF_SUM = re.compile(
+    r"[^\d.:;=\n]{0,12}(?:[.,;] ?)(?:and )?(?:so|altogether|in total|in all|therefore|thus|hence),? "
+    r"(?:(?:that's|this is|about|a total of|the total is) )?",
+    re.IGNORECASE,
+)
 
 
 ANSWER_FIELDS = {

@@ -17,6 +17,9 @@ from agent.reading.mentions import Mention, Mentions, V
 _MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
 
 
+_MAX_LABEL = 40  # characters of "Total criteria met: "
+
+
 class Strength(IntEnum):
     """How clearly a sentence states the result of the answer."""
 
@@ -217,11 +220,14 @@ class SentenceReader(Generic[V]):
         values = [mention.value for mention in mentions]
         for index in range(len(mentions) - 1, 1, -1):
             is_sum = adds_up(values[:index], values[index])
-            if (
-                is_sum
-                and self._is_behind_verb(start, mentions[index])
-                and self._is_explained(mentions[index], mentions, end)
-            ):
+            is_led_to = self._is_behind_verb(start, mentions[index])
+            if not is_sum or not is_led_to:
+                # "With Na 131 this gives 262 + 6.4 + 3.9, and so 272.3"
+                gap = self._text[mentions[index - 1].end : mentions[index].start]
+                is_led_to = result_words.SO_OF_SUM.fullmatch(gap) is not None
+                addends = self._list_addends(mentions[:index]) if is_led_to else []
+                is_sum = adds_up([mention.value for mention in addends], values[index])
+            if is_sum and is_led_to and self._is_explained(mentions[index], mentions, end):
                 return mentions[index], Strength.CONCLUSION
         given = result_words.GIVEN.search(text, mentions[0].end, end)
         if given and not result_words.LEADS_TO.search(text, given.start(), end):
@@ -265,6 +271,16 @@ class SentenceReader(Generic[V]):
         if (is_label or is_name) and self._is_explained(mentions[0], mentions, end):
             return mentions[0], Strength.WEAK
         return None, Strength.WEAK
+
+    def _list_addends(self, mentions: list[Mention[V]]) -> list[Mention[V]]:
+        """Return the last mentions that are joined by plus signs, or by commas."""
+        addends = mentions[-1:]
+        for mention in reversed(mentions[:-1]):
+            gap = self._text[mention.end : addends[0].start]
+            if not result_words.PLUS.fullmatch(gap):
+                break
+            addends.insert(0, mention)
+        return addends
 
     def _is_conversion(
         self, start: int, mentions: list[Mention[V]], assigned: list[Mention[V]]
@@ -349,6 +365,8 @@ class SentenceReader(Generic[V]):
         before = text[max(start, mention.start - 200) : mention.start]
         if result_words.RESULT_NOUN.search(before) or result_words.CONCLUDES.search(before):
             return Strength.CONCLUSION
+        if result_words.SCORE_FOR.match(text[start : mention.start]):
+            return Strength.CONCLUSION
         if result_words.EQUALS.search(
             text, max(start, mention.start - 6), mention.start + 2
         ) and self._is_computed(start, mention):
@@ -377,13 +395,22 @@ class SentenceReader(Generic[V]):
 
     def is_bound(self, mention: Mention[V]) -> bool:
         """Return whether the mention is a limit ("< 5", "at least 5"), a ratio or part of one."""
-        if self._is_ratio(mention):
+        if self._is_ratio(mention) and not self._is_part_of_total(mention):
             return True
         before = self._text[max(0, mention.start - 40) : mention.start].rpartition("\n")[2]
         return (
             result_words.BOUND_BEFORE.search(before) is not None
             or result_words.BOUND_AFTER.match(self._text, mention.end) is not None
         )
+
+    def _is_part_of_total(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is the first number of "Total: 3/4"."""
+        match = result_words.OF_TOTAL.match(self._text, mention.end)
+        line_start = self._text.rfind("\n", 0, mention.start) + 1
+        if not match or not isinstance(mention.value, float):
+            return False
+        before = self._text[max(line_start, mention.start - _MAX_LABEL) : mention.start]
+        return mention.value <= float(match[1]) and bool(result_words.TOTAL_OF.match(before))
 
     def _is_ratio(self, mention: Mention[V]) -> bool:
         """Return whether the mention is a side of "1:2" or "1/2"."""

@@ -33,6 +33,9 @@ _MAX_PASSAGE = 1_000  # characters behind a cue
 _MAX_PARTS = 50  # lines that may add up to a total
 _WORDS_OF_UNIT = 4  # that may follow a value at the end of a text without a full stop
 _LONGEST_LAST_WORD = 12
+_LONGEST_LAST_SENTENCE = (
+    10  # words without digits in a sentence without a full stop behind others with one
+)
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
 
@@ -256,16 +259,67 @@ class _Reader(Generic[V]):
                 return None
             if self._is_cut_off(last.mention) and not self._is_repeated():
                 return None
-            return self._accept(last, LAST_STATEMENT)
+            return self._accept(self._prefer_marked(last), LAST_STATEMENT)
         if last is None or last.mention is None or last.strength < Strength.CONCLUSION:
             return self._accept(first, FIRST_LINE)
         if not are_close(first.mention.value, last.mention.value):
             return None
         return self._accept(last, FIRST_LINE if last.mention == first.mention else LAST_STATEMENT)
 
+    def _prefer_marked(self, last: Statement[V]) -> Statement[V] | None:
+        """Return the result that is marked as one before a plain last statement of something else; None if unclear."""
+        if last.mention is None or last.strength >= Strength.CONCLUSION:
+            return last
+        start, end = self._find_sentence(last.mention)
+        marked = self._find_marked_result(start)
+        if marked is None or marked.mention is None or self._agree(marked.mention, last.mention):
+            return last
+        used = self._mentions.list_between(marked.mention.end, end)
+        if any(are_close(marked.mention.value, mention.value) for mention in used):
+            return last  # the marked result was a step
+        if is_taken_back(self._text, marked.mention.end):
+            return last
+        return marked if result_words.OTHER_QUANTITY.search(self._text, start, end) else None
+
+    def _find_sentence(self, mention: Mention[V]) -> tuple[int, int]:
+        """Return the span of the sentence in which a mention stands."""
+        line_start = self._text.rfind("\n", 0, mention.start) + 1
+        sentences = self._split_sentences(line_start, self._find_line_end(mention.start))
+        return next(span for span in sentences if mention.start < span[1])
+
+    def _find_marked_result(self, end: int) -> Statement[V] | None:
+        """Return the last statement that draws a conclusion, or is a paragraph "label: value"."""
+        for start, sentence_end in self._iter_sentences_from_end(0, end):
+            statement = self._sentences.read(start, sentence_end)
+            if statement is None or statement.mention is None:
+                continue
+            if statement.is_aside or statement.is_risk:
+                continue
+            is_final = statement.is_named or result_words.FINALLY.search(
+                self._text, start, statement.mention.start
+            )
+            if statement.strength >= Strength.CONCLUSION and is_final:
+                return statement
+            is_equation = statement.strength == Strength.EQUATION
+            if not is_equation and self._is_paragraph(start, sentence_end):
+                return statement
+        return None
+
+    def _is_paragraph(self, start: int, end: int) -> bool:
+        """Return whether a sentence "label: value" is a paragraph."""
+        text = self._text
+        is_first = start == 0 or text.startswith("\n\n", start - 2)
+        is_last = "\n\n" in text[max(start, end - 2) : end + 1]
+        if not is_first or not is_last or not result_words.LABEL.match(text, start, end):
+            return False
+        if result_words.STEP.match(text, start):
+            return False
+        return result_words.INPUT.match(text[start:end]) is None
+
     def _is_cut_off(self, stated: Mention[V]) -> bool:
         """Return whether the text ends within a sentence or line, as answers do that reach the limit of tokens."""
-        text = self._text.rstrip(" \n*_")
+        text = result_words.END_MARK.sub("", self._text[-_MAX_PASSAGE:].rstrip(" \n*_"))
+        text = self._text[:-_MAX_PASSAGE] + text.rstrip(" \n*_")
         line_start = text.rfind("\n") + 1
         line = text[line_start:][-_MAX_PASSAGE:]
         if result_words.BREAKS_OFF.search(line[-_LONGEST_LAST_WORD:]) or line.count(
@@ -279,6 +333,9 @@ class _Reader(Generic[V]):
         mentions = self._mentions.list_between(start, end)
         if not mentions:
             return stops > 0
+        words = result_words.WORDS.findall(text[max(start, end - _MAX_PASSAGE) : end])
+        if stops and len(words) > _LONGEST_LAST_SENTENCE:
+            return True
         rest = text[mentions[-1].end : end]
         is_prose = len(result_words.UNIT_WORDS.findall(text[start:end])) > _WORDS_OF_UNIT
         if is_prose and ((stops > 1 and not rest) or (stops and stated.start < start)):
@@ -328,9 +385,17 @@ class _Reader(Generic[V]):
             block = self._list_block(start, sentence_start, sentence_end)
             statement = self._read_block(block)
             if statement is None:
+                if is_last and result_words.PROMISE.match(self._text, sentence_start, sentence_end):
+                    return None
                 continue
             if len(block) > 1 and not (statement.is_aside or statement.is_risk):
                 block_start = block[0][0]
+            if self._is_in_note(sentence_start) and (
+                statement.strength < Strength.CONCLUSION
+                or result_words.POSSIBILITY.search(self._text, sentence_start, sentence_end)
+            ):
+                is_last = False
+                continue
             if statement.is_aside or (statement.mention is None and statement.is_risk):
                 is_last = False
                 continue
@@ -360,6 +425,8 @@ class _Reader(Generic[V]):
                     return None
                 if self._is_one_of_several(sentence_start, sentence_end, statement):
                     return None
+                if self._is_one_of_parallel(start, sentence_start, sentence_end):
+                    return None
                 weak = statement
                 continue
             if self._is_total_of_other_parts(start, sentence_start, statement):
@@ -372,6 +439,14 @@ class _Reader(Generic[V]):
         if risk and weak:
             return self._choose_risk_or_result(risk, weak)
         return weak or (risk if needed == Strength.WEAK else None)
+
+    def _is_in_note(self, start: int) -> bool:
+        """Return whether a sentence stands in a paragraph "Note: ..."."""
+        first = max(0, start - _MAX_PASSAGE)
+        line_start = self._text.rfind("\n", first, start) + 1
+        if line_start == 0 and first > 0:
+            return False
+        return result_words.NOTE.match(self._text, line_start) is not None
 
     def _is_total_of_other_parts(self, first: int, start: int, statement: Statement[V]) -> bool:
         """Return whether the sentence before a score is an addition with another result: "2 + 1 + 2 = 5. Score: 7"."""
@@ -400,6 +475,19 @@ class _Reader(Generic[V]):
             before.mention.value, statement.mention and statement.mention.value
         )
         return is_other and before.mention.value not in used
+
+    def _is_one_of_parallel(self, first: int, start: int, end: int) -> bool:
+        """Return whether a sentence and the one before it are alike but for the value: "By Bazett it is 512 msec"."""
+        previous = next(self._iter_sentences_from_end(first, start), None)
+        if previous is None:
+            return False
+        for pattern in (result_words.BY_METHOD, result_words.CRITERION):
+            if pattern.match(self._text, start, end) and pattern.match(self._text, *previous):
+                statement = self._sentences.read(start, end)
+                before = self._sentences.read(*previous)
+                if statement and before and not self._agree(statement.mention, before.mention):
+                    return True
+        return False
 
     def _is_open(self, start: int, end: int) -> bool:
         """Return whether a sentence says that there is no result, or that there are several."""

@@ -118,7 +118,9 @@ def test_a_run_is_refused_before_it_asks_where_there_is_no_encoder(site: Site, e
     done, asked = run(site)
     assert asked == 0
     assert isinstance(done.exception, BenchmarkError)
-    assert str(done.exception) == "own: bertscore_model: it has no file of weights, model.safetensors"
+    assert (
+        str(done.exception) == "own: bertscore_model: it has no file of weights, model.safetensors"
+    )
 
 
 def test_scoring_again_measures_again_and_leaves_what_it_cannot(site: Site, encoder: Path):

@@ -6,6 +6,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 helm=${HELM_VENV:-.venv-helm}
+case $helm in /*) ;; *) helm=$PWD/$helm ;; esac  # some tests work in another folder
 if [ ! -x "$helm/bin/helm-summarize" ]; then
   ${PYTHON:-python3} -m venv "$helm"
   # torch first: HELM's wish for torch must not bring another build of it

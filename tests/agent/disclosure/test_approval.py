@@ -40,7 +40,7 @@ def test_approving_out_of_order_is_refused(gate: Gate) -> None:
     ).submissions
     later = max(first, second, key=lambda s: s.result.header.seq)
     with pytest.raises(
-        DisclosureError, match="comes before draft [0-9a-f]{12} in the site's chain"
+        DisclosureError, match=r"comes before draft [0-9a-f]{12} in the site's chain"
     ):
         sign(gate, later)
 

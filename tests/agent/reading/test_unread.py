@@ -17,7 +17,11 @@ ASKED = {
     unread.EMPTY: (Reason.EMPTY, LETTER, "option"),
     unread.WITHHELD: (Reason.CONTENT_FILTER, LETTER, "option"),
     unread.NO_MATCH: (Reason.UNPARSED, AnswerParser("pattern", pattern="([01])"), "text"),
-    unread.NO_LABEL: (Reason.UNPARSED, AnswerParser("label", labels=(("0", "true"), ("1",))), "text"),
+    unread.NO_LABEL: (
+        Reason.UNPARSED,
+        AnswerParser("label", labels=(("0", "true"), ("1",))),
+        "text",
+    ),
     unread.SEVERAL_VALUES: (Reason.UNPARSED, LETTER, "number"),
     unread.NO_VALUE: (Reason.UNPARSED, LETTER, "number"),
     unread.NO_VERDICT: (Reason.UNPARSED, LETTER, "verdict"),

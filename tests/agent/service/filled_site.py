@@ -93,7 +93,10 @@ class FilledSite:
         )
         kept = RunDetails.from_json({**plan.details(found, []).to_json(), **details})
         with self.site.store() as store:
-            bodies = [request_identity(plan.request(c.instance, Capabilities("unknown", {}))) for c in cases]
+            bodies = [
+                request_identity(plan.request(c.instance, Capabilities("unknown", {})))
+                for c in cases
+            ]
             keys = [
                 store.identities.request_key(f"{plan.deployment.name} {entry}", body)
                 for body in bodies
