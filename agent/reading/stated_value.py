@@ -33,6 +33,7 @@ _MAX_PASSAGE = 1_000  # characters behind a cue
 _MAX_PARTS = 50  # lines that may add up to a total
 _WORDS_OF_UNIT = 4  # that may follow a value at the end of a text without a full stop
 _LONGEST_LAST_WORD = 12
+_MAX_SENTENCES = 200  # before the last statement, among which a marked result is looked for
 _LONGEST_LAST_SENTENCE = (
     10  # words without digits in a sentence without a full stop behind others with one
 )
@@ -289,7 +290,8 @@ class _Reader(Generic[V]):
 
     def _find_marked_result(self, end: int) -> Statement[V] | None:
         """Return the last statement that draws a conclusion, or is a paragraph "label: value"."""
-        for start, sentence_end in self._iter_sentences_from_end(0, end):
+        sentences = itertools.islice(self._iter_sentences_from_end(0, end), _MAX_SENTENCES)
+        for start, sentence_end in sentences:
             statement = self._sentences.read(start, sentence_end)
             if statement is None or statement.mention is None:
                 continue
