@@ -343,6 +343,8 @@ FINALLY = re.compile(
 )
 # What another score or unit would be, after the result: "In practice this would be about 1.2 mL".
 OTHER_QUANTITY = re.compile(r"\b(?:would be|may|might|could|[Ii]n practice|in the same patient)\b")
+# A body size is usually a step: "So the adjusted weight is 70.1 kg. The clearance is 24.8 mL/min."
+BODY_SIZE = re.compile(r"\b(?:weight|height|[IAL]BW)\b", re.IGNORECASE)
 POSSIBILITY = re.compile(r"\b(?:may|might|could)\b")  # not the month
 # "Inserting these values yields the corrected QT interval." announces a result and states none.
 PROMISE = re.compile(

@@ -280,7 +280,11 @@ class _Reader(Generic[V]):
             return last  # the marked result was a step
         if is_taken_back(self._text, marked.mention.end):
             return last
-        return marked if result_words.OTHER_QUANTITY.search(self._text, start, end) else None
+        if result_words.OTHER_QUANTITY.search(self._text, start, end):
+            return marked
+        marked_start, _ = self._find_sentence(marked.mention)
+        is_step = result_words.BODY_SIZE.search(self._text, marked_start, marked.mention.start)
+        return last if is_step else None
 
     def _find_sentence(self, mention: Mention[V]) -> tuple[int, int]:
         """Return the span of the sentence in which a mention stands."""
