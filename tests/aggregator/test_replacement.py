@@ -119,7 +119,7 @@ def test_a_publication_that_fails_leaves_the_board_as_it_was(home: Home, tmp_pat
         BoardMismatchError, match="published from 5 log entries, but the database has 4"
     ) as error:
         publish(older, tmp_path / "board")
-    assert "restored backup" in error.value.advice
+    assert "restored from a backup" in error.value.advice
     assert {
         path: path.read_bytes() for path in (tmp_path / "board").rglob("*") if path.is_file()
     } == newer

@@ -110,7 +110,7 @@ def test_the_score_without_the_family_says_how_many_answers_it_is_over_and_what_
     told = summarized(filled).stdout
     # phi failed on every fifth answer of 40, and one of the two others is no majority of them
     assert ", n 32" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "llama")
-    assert "they may be more lenient or stricter with every model" in told
+    assert "those judges may be more lenient or stricter with every model" in told
     lines = csv.DictReader(io.StringIO(summarized(filled, "--format", "csv").stdout))
     assert [one["without_family_n"] for one in lines if one["family_judges"]] == ["32"]
 

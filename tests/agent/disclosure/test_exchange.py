@@ -189,7 +189,7 @@ def test_signed_drafts_are_taken_in_the_order_of_the_chain_alone(gate: Gate) -> 
     findings = {MODEL: whole_ward(), OTHER_MODEL: whole_ward(60)}
     register(gate, findings)
     first, second = sorted(prepare(gate, CARD, findings).submissions, key=lambda s: s.place)
-    with pytest.raises(DisclosureError, match="comes before it"):
+    with pytest.raises(DisclosureError, match="comes before draft"):
         take(gate, countersign(second, REGISTRY, gate.policy, world.STEWARD))
     for draft in (first, second):
         take(gate, countersign(draft, REGISTRY, gate.policy, world.STEWARD))

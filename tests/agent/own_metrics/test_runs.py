@@ -370,7 +370,7 @@ def test_an_existing_metric_is_not_overwritten(site: Site):
 @pytest.mark.parametrize(
     ("entry", "words"),
     [
-        ("{name: dose, file: plugins/dose.py}", "plugins.0.sha256: Field required"),
+        ("{name: dose, file: plugins/dose.py}", "plugins.0.sha256: is required"),
         ("{name: dose, file: plugins/dose.py, sha256: abc}", "expected 64 hex digits"),
         ("{name: dose, sha256: HEX}", "expected either `file` or `entry_point`"),
         ("{name: dose, file: ../dose.py, sha256: HEX}", "file: expected the path of a Python file"),
