@@ -26,8 +26,7 @@ from agent.metrics.readers import WHOLE_TEXT, read_whole_text
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
 from agent.reading.choice import extract_option
 from agent.reading.parsers import extract
-from agent.reading.reading import Reading
-from agent.reading.unread import ValueKind
+from agent.reading.reading import Reading, ValueKind
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
 
 __all__ = [

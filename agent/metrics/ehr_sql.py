@@ -20,7 +20,6 @@ from pathlib import Path
 
 from agent.metrics.read_only_sql import Cell, Outcome, SqlRow, compiles, run_query
 from agent.metrics.spec import MetricSpec, Options, ScoreFunction
-from agent.reading.queries import find_query, read_query
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -49,12 +48,16 @@ def find_query_or_abstention(answer: str) -> str | None:
 
     "SELECT NULL" abstains: it asks the tables for nothing.
     """
+    from agent.reading.queries import find_query  # compiling its patterns takes time
+
     query = find_query(answer)
     return "" if query and _SELECTS_NULL.fullmatch(query) else query
 
 
 def show_query(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
     """Return the query of `find_query_or_abstention`; "null" if the answer abstains."""
+    from agent.reading.queries import read_query
+
     reading = read_query(answer)
     if reading is None:
         return Unscored(Reason.UNPARSED)

@@ -12,14 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent.metrics.spec import MetricSpec, Options
-from agent.reading.numbers import (
-    find_date,
-    find_days,
-    find_number,
-    read_date,
-    read_duration,
-    read_number,
-)
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -38,6 +30,9 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
     ("5" is "5.0"). Date: within the limits, as a date or as weeks and days. `Instance.extra` contains `category`,
     `lower_limit` and `upper_limit`; the first reference is the published answer.
     """
+    # Imported when first needed, because compiling the patterns takes a tenth of a second.
+    from agent.reading.numbers import find_date, find_days, find_number
+
     gold = _get_gold(instance)
     category = _get_category(instance)
     low = instance.extra["lower_limit"].strip()
@@ -55,6 +50,8 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
 
 def read_result(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
     """Return the number, date or number of weeks and days that the row asks for."""
+    from agent.reading.numbers import read_date, read_duration, read_number
+
     category = _get_category(instance)
     if category in _EXACT or category in _RANGE:
         reading = read_number(answer)

@@ -10,23 +10,18 @@ from dataclasses import replace
 from functools import lru_cache
 
 from agent.metrics.spec import MetricSpec, Options
-from agent.reading.note_verdicts import (
-    NO_ERROR,
-    SOME_ERROR,
-    find_verdict,
-    list_sentences,
-    read_verdict,
-)
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
+# As in `agent.reading.note_verdicts`, which is imported when first needed, because compiling its patterns takes time.
+_NO_ERROR, _SOME_ERROR = -1, -2
 _SOME_ERROR_WORD = "INCORRECT"
 _GOLD = re.compile(r"(\d{1,4})(?:\s|$)")
 
 
 def _read_gold(text: str) -> int | None:
     if text.strip().rstrip(".") == "CORRECT":
-        return NO_ERROR
+        return _NO_ERROR
     sentence = _GOLD.match(text.strip())
     return int(sentence[1]) if sentence else None
 
@@ -37,7 +32,7 @@ def flag_accuracy(answer: str, instance: Instance, options: Options) -> float | 
     if isinstance(verdicts, Unscored):
         return verdicts
     predicted, gold = verdicts
-    return float((predicted == NO_ERROR) == (gold == NO_ERROR))
+    return float((predicted == _NO_ERROR) == (gold == _NO_ERROR))
 
 
 def sentence_accuracy(answer: str, instance: Instance, options: Options) -> float | Unscored:  # noqa: ARG001
@@ -46,7 +41,7 @@ def sentence_accuracy(answer: str, instance: Instance, options: Options) -> floa
     if isinstance(verdicts, Unscored):
         return verdicts
     predicted, gold = verdicts
-    return Unscored(Reason.UNPARSED) if predicted == SOME_ERROR else float(predicted == gold)
+    return Unscored(Reason.UNPARSED) if predicted == _SOME_ERROR else float(predicted == gold)
 
 
 def _read_verdicts(answer: str, instance: Instance) -> tuple[int, int] | Unscored:
@@ -67,11 +62,15 @@ def _find_verdict(answer: str, instance: Instance) -> int | None:
 # Both metrics read the same answer, and the next answer is about another note.
 @lru_cache(maxsize=4)
 def _find_verdict_once(answer: str, prompt: str) -> int | None:
+    from agent.reading.note_verdicts import find_verdict, list_sentences
+
     return find_verdict(answer, list_sentences(prompt))
 
 
 def read_flag(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
     """Return the verdict on the note: "CORRECT", "sentence 10" or, if no single sentence is named, "INCORRECT"."""
+    from agent.reading.note_verdicts import list_sentences, read_verdict
+
     prompt = instance.messages[-1].content if instance.messages else ""
     reading = read_verdict(answer, list_sentences(prompt))
     if reading is None:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent.own_metrics.declaration import OwnMetric
-from agent.reading.reading import Reading
-from agent.reading.unread import ValueKind
+from agent.reading.reading import Reading, ValueKind
 from agent.vocabulary import USUAL_SCALE, Instance, Judge, Scale, Scoring, Unscored
 
 Options = Mapping[str, bool | str]

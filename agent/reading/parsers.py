@@ -14,7 +14,6 @@ import regex
 
 from agent.errors import BenchmarkError
 from agent.reading.json_answers import AnswerPart, find_field, read_json_answer
-from agent.reading.labels import find_label, read_label
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
@@ -49,6 +48,8 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
         BenchmarkError: the pattern is not a regular expression.
     """
     if parser.kind == "label" and text.strip():
+        from agent.reading.labels import find_label  # compiling its patterns takes time
+
         # Quicker than `extract_part`, which also locates the label.
         return find_label(text, parser.labels) or Unscored(Reason.UNPARSED)
     part = extract_part(parser, text)
@@ -70,6 +71,8 @@ def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
         return Unscored(Reason.EMPTY)
     part: AnswerPart | None
     if parser.kind == "label":
+        from agent.reading.labels import read_label
+
         reading = read_label(text, parser.labels)
         part = None if reading is None else AnswerPart(reading.value, reading.start, reading.end)
     else:
@@ -92,6 +95,8 @@ def _select_part(parser: AnswerParser, text: str) -> AnswerPart | None:
 
 def _read_label_in_part(parser: AnswerParser, part: AnswerPart) -> AnswerPart | None:
     """Return the label that a part states, at the place of the part."""
+    from agent.reading.labels import find_label
+
     text = part.text
     if parser.kind == "json" and text.lower() in _WITH_KEY:
         # `true` means opposite labels in {"hallucinated": true} and {"factual": true}.

@@ -1,6 +1,10 @@
 """The result of reading an answer: the value, the span of the answer that states it, and the rule that read it."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+ValueKind = Literal["option", "number", "verdict", "query", "codes", "text"]
+"""The kind of value that a metric reads from an answer."""
 
 
 @dataclass(frozen=True, slots=True)

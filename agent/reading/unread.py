@@ -6,7 +6,6 @@ The kind of an unread answer is a description of its text. It changes no score.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from agent.reading.choice.claims import TooManyClaimsError
 from agent.reading.choice.marked_answer import MarkedAnswer
@@ -15,11 +14,9 @@ from agent.reading.choice.reader import collect_claims
 from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, OptionTexts, decode
 from agent.reading.json_answers import names_answer, select_parts
 from agent.reading.parsers import extract
+from agent.reading.reading import ValueKind
 from agent.reading.statements import is_refusal
 from agent.vocabulary import AnswerParser, Reason, Unscored
-
-ValueKind = Literal["option", "number", "verdict", "query", "codes", "text"]
-"""The kind of value that a metric reads from an answer."""
 
 
 @dataclass(frozen=True, slots=True)

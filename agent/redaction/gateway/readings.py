@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agent.reading.reading import Reading
-from agent.reading.unread import ValueKind
+from agent.reading.reading import Reading, ValueKind
 from agent.redaction.redacted import Redacted
 from agent.redaction.replacements.tags import TAG, WITHHELD_TAG
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.metrics import score
-from agent.reading.note_verdicts import find_verdict
+from agent.metrics import medec, score
+from agent.reading.note_verdicts import NO_ERROR, SOME_ERROR, find_verdict
 from agent.vocabulary import Reason, Unscored
 from tests.agent.metrics.asked import free
 
@@ -125,3 +125,7 @@ def test_medec_scores_by_our_rule_and_by_upstreams(
     assert score("medec_error_sentence_accuracy", answer, instance) == sentence
     assert score("medec_error_flag_accuracy", answer, instance, "helm") == helm_flag
     assert score("medec_error_sentence_accuracy", answer, instance, "helm") == helm_sentence
+
+
+def test_the_metrics_and_the_reader_mean_the_same_by_a_verdict():
+    assert (medec._NO_ERROR, medec._SOME_ERROR) == (NO_ERROR, SOME_ERROR)
