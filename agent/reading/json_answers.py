@@ -58,8 +58,7 @@ _TO_QUOTE = {
     "'": re.compile(r"(?:[^'\\]|\\.)*+", re.DOTALL),
 }
 _NEXT_KEY = rf"(?:\"[^\"\n]{{1,60}}+\"|'[^'\n]{{1,60}}+'|\w{{1,40}}+){_SPACE}:"
-# What follows the quote that ends a key, a value in an object, or an element of a list.
-_AFTER_KEY = re.compile(rf"{_SPACE}:")
+# What follows the quote that ends a value in an object, or an element of a list.
 _AFTER_VALUE = re.compile(rf"{_SPACE}(?:\}}|```|\Z|,{_SPACE}(?:\}}|\Z|{_NEXT_KEY})|{_NEXT_KEY})")
 _AFTER_ELEMENT = re.compile(rf"{_SPACE}(?:\]|,|\Z)")
 _LATER_KEY = re.compile(rf"[\"'][^\"'\n]{{1,60}}+[\"']{_SPACE}:")

@@ -15,8 +15,6 @@ from agent.reading import result_words, statements
 from agent.reading.mentions import Mention, Mentions, V
 
 _MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
-
-
 _MAX_LABEL = 40  # characters of "Total criteria met: "
 
 
@@ -45,6 +43,10 @@ class Statement(Generic[V]):
     is_risk: bool = False
     is_named: bool = False
     """The statement calls its value the score, result or answer."""
+
+
+_Pick = tuple[Mention[V] | None, Strength]
+"""The mention that a sentence states, None if it states no single one, and how clearly."""
 
 
 class SentenceReader(Generic[V]):
@@ -201,75 +203,101 @@ class SentenceReader(Generic[V]):
             and result_words.UNIT.fullmatch(other_unit) is not None
         )
 
-    def _pick(
-        self, start: int, end: int, mentions: list[Mention[V]]
-    ) -> tuple[Mention[V] | None, Strength]:
+    def _pick(self, start: int, end: int, mentions: list[Mention[V]]) -> _Pick[V]:
         """Return the mention that a sentence states as its value, and how clearly."""
-        text = self._text
         if len({mention.value for mention in mentions}) == 1:
-            mention = mentions[-1]
-            return mention, self._weigh(start, mention)
-        behind_equals = {match.end() for match in result_words.EQUALS.finditer(text, start, end)}
-        assigned = [mention for mention in mentions if mention.start in behind_equals]
-        assigned = [m for m in assigned if m is mentions[0] or not self._is_in_brackets(start, m)]
-        computed = [mention for mention in assigned if self._is_computed(start, mention)]
-        if computed:
-            if self._is_explained(computed[-1], mentions, end):
-                return computed[-1], max(Strength.EQUATION, self._weigh(start, computed[-1]))
-            return None, Strength.EQUATION
-        values = [mention.value for mention in mentions]
-        for index in range(len(mentions) - 1, 1, -1):
-            is_sum = adds_up(values[:index], values[index])
-            is_led_to = self._is_behind_verb(start, mentions[index])
-            if not is_sum or not is_led_to:
-                # "With Na 131 this gives 262 + 6.4 + 3.9, and so 272.3"
-                gap = self._text[mentions[index - 1].end : mentions[index].start]
-                is_led_to = result_words.SO_OF_SUM.fullmatch(gap) is not None
-                addends = self._list_addends(mentions[:index]) if is_led_to else []
-                is_sum = adds_up([mention.value for mention in addends], values[index])
-            if is_sum and is_led_to and self._is_explained(mentions[index], mentions, end):
-                return mentions[index], Strength.CONCLUSION
-        given = result_words.GIVEN.search(text, mentions[0].end, end)
-        if given and not result_words.LEADS_TO.search(text, given.start(), end):
-            mentions = [mention for mention in mentions if mention.end <= given.start()]
-            if len(mentions) == 1:
-                return mentions[0], self._weigh(start, mentions[0])
-        if result_words.PART.match(text, mentions[0].end):
-            rest = [
-                mention for mention in mentions if not result_words.PART.match(text, mention.end)
-            ]
-            return self._pick(start, end, rest) if rest else (None, Strength.WEAK)
-        others = [mention.value for mention in mentions[1:]]
-        if adds_up(others, mentions[0].value) and self._is_behind_verb(start, mentions[0]):
+            return mentions[-1], self._weigh(start, mentions[-1])
+        assigned = self._list_assigned(start, end, mentions)
+        pick = self._pick_computed(start, end, mentions, assigned)
+        pick = pick or self._pick_sum(start, end, mentions)
+        if pick:
+            return pick
+        mentions = self._drop_given(end, mentions)
+        if len(mentions) == 1:
+            return mentions[0], self._weigh(start, mentions[0])
+        if result_words.PART.match(self._text, mentions[0].end):
+            wholes = [m for m in mentions if not result_words.PART.match(self._text, m.end)]
+            return self._pick(start, end, wholes) if wholes else (None, Strength.WEAK)
+        addends = [mention.value for mention in mentions[1:]]
+        if adds_up(addends, mentions[0].value) and self._is_behind_verb(start, mentions[0]):
             return mentions[0], self._weigh(start, mentions[0])
         if self._is_conversion(start, mentions, assigned):
             return mentions[1], Strength.EQUATION
-        named = [
-            m
-            for m in mentions
-            if result_words.RESULT_NOUN.search(text[max(start, m.start - 120) : m.start])
-        ]
+        named = [mention for mention in mentions if self._is_named_result(start, mention)]
         if named:
             return self._pick_last(end, named, mentions), Strength.CONCLUSION
-        label = text[start : mentions[0].start]
+        return self._pick_labelled(start, end, mentions)
+
+    def _list_assigned(self, start: int, end: int, mentions: list[Mention[V]]) -> list[Mention[V]]:
+        """Return the mentions behind an equals sign, without those in brackets after the first mention."""
+        behind_equals = {
+            match.end() for match in result_words.EQUALS.finditer(self._text, start, end)
+        }
+        assigned = [mention for mention in mentions if mention.start in behind_equals]
+        return [m for m in assigned if m is mentions[0] or not self._is_in_brackets(start, m)]
+
+    def _pick_computed(
+        self, start: int, end: int, mentions: list[Mention[V]], assigned: list[Mention[V]]
+    ) -> _Pick[V] | None:
+        """Pick the result of the last calculation: "80 / 1.6^2 = 31.25"."""
+        computed = [mention for mention in assigned if self._is_computed(start, mention)]
+        if not computed:
+            return None
+        if not self._is_explained(computed[-1], mentions, end):
+            return None, Strength.EQUATION
+        return computed[-1], max(Strength.EQUATION, self._weigh(start, computed[-1]))
+
+    def _pick_sum(self, start: int, end: int, mentions: list[Mention[V]]) -> _Pick[V] | None:
+        """Pick the last mention that is the sum of those before it: "2 and 3 give 5"."""
+        for index in range(len(mentions) - 1, 1, -1):
+            total = mentions[index]
+            is_sum = self._is_sum(start, mentions[:index], total)
+            if is_sum and self._is_explained(total, mentions, end):
+                return total, Strength.CONCLUSION
+        return None
+
+    def _is_sum(self, start: int, before: list[Mention[V]], total: Mention[V]) -> bool:
+        """Return whether the text leads from the mentions before, or from the last of them, to their sum."""
+        values = [mention.value for mention in before]
+        if adds_up(values, total.value) and self._is_behind_verb(start, total):
+            return True
+        # "With Na 131 this gives 262 + 6.4 + 3.9, and so 272.3"
+        gap = self._text[before[-1].end : total.start]
+        if not result_words.SO_OF_SUM.fullmatch(gap):
+            return False
+        return adds_up([mention.value for mention in self._list_addends(before)], total.value)
+
+    def _drop_given(self, end: int, mentions: list[Mention[V]]) -> list[Mention[V]]:
+        """Return the mentions before words such as "given a weight of", unless these lead to a result."""
+        given = result_words.GIVEN.search(self._text, mentions[0].end, end)
+        if not given or result_words.LEADS_TO.search(self._text, given.start(), end):
+            return mentions
+        return [mention for mention in mentions if mention.end <= given.start()]
+
+    def _is_named_result(self, start: int, mention: Mention[V]) -> bool:
+        before = self._text[max(start, mention.start - 120) : mention.start]
+        return result_words.RESULT_NOUN.search(before) is not None
+
+    def _pick_labelled(self, start: int, end: int, mentions: list[Mention[V]]) -> _Pick[V]:
+        """Pick the mention behind a verb, or the first behind a short label: "BMI 31.25 kg/m2 (weight 80 kg)"."""
+        text = self._text
+        first, second = mentions[0], mentions[1]
+        label = text[start : first.start]
         is_name = result_words.NAME_OF.fullmatch(label) is not None
         is_label = len(label.split()) <= 4 and not result_words.PREPOSITION.search(label)
-        verbs = [m for m in mentions if self._is_behind_verb(start, m)]
-        if (
-            is_name
-            and verbs == mentions[1:]
-            and result_words.ARROW_BEFORE.search(text, mentions[0].end, verbs[0].start)
-        ):
+        verbs = [mention for mention in mentions if self._is_behind_verb(start, mention)]
+        is_arrow = verbs and result_words.ARROW_BEFORE.search(text, first.end, verbs[0].start)
+        if is_name and verbs == mentions[1:] and is_arrow:
             return None, Strength.WEAK
         # "55.1 kg, which is 121 lb"
-        is_restated = result_words.WHICH_IS.match(text, mentions[0].end, mentions[1].start)
+        is_restated = result_words.WHICH_IS.match(text, first.end, second.start)
         if verbs == mentions[1:2] and is_label and is_restated:
-            return mentions[0], Strength.WEAK
+            return first, Strength.WEAK
         if verbs:
             last = self._pick_last(end, verbs, mentions)
             return last, self._weigh(start, last or verbs[-1])
-        if (is_label or is_name) and self._is_explained(mentions[0], mentions, end):
-            return mentions[0], Strength.WEAK
+        if (is_label or is_name) and self._is_explained(first, mentions, end):
+            return first, Strength.WEAK
         return None, Strength.WEAK
 
     def _list_addends(self, mentions: list[Mention[V]]) -> list[Mention[V]]:

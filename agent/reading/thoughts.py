@@ -196,12 +196,6 @@ class SplitAnswer:
     is_cut_off: bool = False
 
 
-def split_thought(text: str) -> tuple[str, str]:
-    """Return the reasoning and the answer of a text; see `split_answer`."""
-    split = split_answer(text)
-    return split.reasoning, split.answer
-
-
 def split_answer(text: str) -> SplitAnswer:
     """Split a model's text into its reasoning and its answer.
 

@@ -157,10 +157,6 @@ class OptionTexts:
         index = ord(letter.upper()) - ord("A")
         return index if 0 <= index < self.count else UNKNOWN
 
-    def find_by_text(self, text: str) -> int | None:
-        """Return the option with the same words as the text, or None."""
-        return self._keys.get(_join_words(plain_words(_drop_article(text)).split()))
-
     def is_common(self, option: int) -> bool:
         """Return whether an option's text is a word such as "yes", which begins many sentences."""
         plain_text = self.plain_texts[option]

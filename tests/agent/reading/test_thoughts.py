@@ -18,8 +18,14 @@ from agent.reading.thoughts import (
     build_response,
     remove_chat_marks,
     split_answer,
-    split_thought,
 )
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Return the reasoning and the answer."""
+    split = split_answer(text)
+    return split.reasoning, split.answer
+
 
 HARMONY = "<|channel|>analysis<|message|>Perhaps A.<|end|><|start|>assistant"
 
