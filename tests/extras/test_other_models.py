@@ -100,7 +100,7 @@ def test_an_encoder_that_classifies_nothing_is_refused(classifier, tmp_path):
     (tmp_path / "config.json").write_text(
         config.replace("BertForTokenClassification", "BertModel"), "utf-8"
     )
-    with pytest.raises(RedactionError, match="not a token classifier"):
+    with pytest.raises(RedactionError, match="names no token classifier"):
         open_model("transformers", tmp_path, {}, ["en"], deadline())
 
 
