@@ -26,6 +26,7 @@ from agent.site.directory import Site
 from agent.vocabulary import AnswerMode
 
 if TYPE_CHECKING:
+    from agent.io.progress import Progress
     from agent.runs.plan import Plan
     from agent.vocabulary import RunEntry
 
@@ -168,7 +169,6 @@ def run(
     from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
     from agent.cli.run_forecast import print_forecasts
     from agent.cli.run_report import report_outcomes
-    from agent.exchange.helm.output_folder import check_output_folder, write_output_folder
     from agent.io.progress import Progress
     from agent.runs.plan import RunOptions, plan_runs
     from agent.runs.run import run_entries
@@ -190,6 +190,8 @@ def run(
         )
         return
     if output_path is not None:
+        from agent.exchange.helm.output_folder import check_output_folder
+
         check_output_folder(output_path, run_options.suite)
     progress = Progress(quiet=quiet)
     outcomes = run_entries(site, entries, run_options, progress)
@@ -197,10 +199,16 @@ def run(
         report_outcomes(site, outcomes, run_options)
     finally:  # also after failed instances, which the report ends with an exit code
         if output_path is not None:
-            count = write_output_folder(site, output_path, run_options.suite, progress)
-            click.echo(
-                f"{format_count(count, 'instance')} written to {output_path / 'runs' / run_options.suite}, redacted"
-            )
+            _write_output(site, output_path, run_options.suite, progress)
+
+
+def _write_output(site: Site, output_path: Path, suite: str, progress: "Progress") -> None:
+    """Write the suite to HELM's output folder, and say where."""
+    from agent.exchange.helm.output_folder import write_output_folder
+
+    count = write_output_folder(site, output_path, suite, progress)
+    folder = output_path / "runs" / suite
+    click.echo(f"{format_count(count, 'instance')} written to {folder}, redacted")
 
 
 def _list_plans(plans: "Sequence[Plan]") -> None:

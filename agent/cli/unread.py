@@ -162,7 +162,6 @@ def _list_keys(group: "UnreadGroup") -> list[str]:
 
 def report_unread_runs(site: Site, summaries: "Sequence[RunSummary]") -> None:
     """Print the unread answers of the runs that have many, and which runs were read by other rules."""
-    from agent.results.unread_runs import gather_unread
     from agent.scoring.readings import describe_other_version
 
     runs = _list_runs(summaries)
@@ -171,6 +170,8 @@ def report_unread_runs(site: Site, summaries: "Sequence[RunSummary]") -> None:
             click.echo(with_site(f"note: {sentence}"), err=True)
     if not any(_may_have_many(summary) for summary in summaries):
         return
+    from agent.results.unread_runs import gather_unread
+
     redactor = ExampleRedactor(site)
     shown = 0
     suites: dict[str, int] = {}  # number of further runs with many unread answers

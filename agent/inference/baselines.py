@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.errors import ConfigError
-from agent.inference.wire import parse_object
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -88,6 +87,8 @@ async def _reply(
     handle: Callable[[dict[str, Any]], dict[str, object]],
 ) -> "JSONResponse":
     """Reply to a request with a JSON body, or refuse it."""
+    from agent.inference.wire import parse_object
+
     raw = b""
     async for chunk in request.stream():
         raw += chunk

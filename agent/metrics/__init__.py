@@ -22,9 +22,8 @@ from agent.metrics import (
 )
 from agent.metrics.means import Means
 from agent.metrics.own import bind_own_metric, is_own, make_spec
-from agent.metrics.readers import WHOLE_TEXT, read_whole_text
+from agent.metrics.readers import WHOLE_TEXT, find_option, read_whole_text
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
-from agent.reading.choice import extract_option
 from agent.reading.parsers import extract
 from agent.reading.reading import Reading, ValueKind
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
@@ -121,7 +120,7 @@ def parse_answer(answer: str, instance: Instance) -> str | Unscored:
         return Unscored(Reason.EMPTY)
     if not instance.multiple_choice:
         return answer.strip()
-    option = extract_option(answer, tuple(reference.text for reference in instance.references))
+    option = find_option(answer, instance)
     return Unscored(Reason.UNPARSED) if option is None else chr(ord("A") + option)
 
 

@@ -13,9 +13,8 @@ multiple choice, the classes are the option letters.
 from collections.abc import Sequence
 
 from agent.metrics.exact import normalise
-from agent.metrics.readers import read_choice_or_text
+from agent.metrics.readers import find_option, read_choice_or_text
 from agent.metrics.spec import Labelled, MetricSpec, Options
-from agent.reading.choice import extract_option
 from agent.reading.words import plain_words
 from agent.vocabulary import Instance, Reason, Scoring, Unscored
 
@@ -67,7 +66,7 @@ def read_labels(
 
 
 def _read_letters(answer: str, instance: Instance) -> Labelled | Unscored:
-    option = extract_option(answer, tuple(reference.text for reference in instance.references))
+    option = find_option(answer, instance)
     if option is None:
         return Unscored(Reason.UNPARSED)
     gold_letters = [

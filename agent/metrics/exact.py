@@ -8,9 +8,8 @@ import re
 import string
 from collections.abc import Callable, Iterator
 
-from agent.metrics.readers import read_choice_or_text
+from agent.metrics.readers import find_option, read_choice_or_text
 from agent.metrics.spec import MetricSpec, Options
-from agent.reading.choice import extract_option
 from agent.reading.words import plain_words, words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -86,7 +85,7 @@ def _score(compare: Compare, answer: str, instance: Instance) -> float | Unscore
         return Unscored(Reason.NO_REFERENCE)
     if not instance.multiple_choice:
         return _score_best(compare, answer, instance)
-    option = extract_option(answer, tuple(reference.text for reference in instance.references))
+    option = find_option(answer, instance)
     if option is None:
         return Unscored(Reason.UNPARSED)
     return _score_best(compare, instance.references[option].text, instance)

@@ -9,9 +9,8 @@ an answer loses nothing by repeating itself.
 from collections import Counter
 
 from agent.metrics.exact import normalise
-from agent.metrics.readers import read_choice_or_text
+from agent.metrics.readers import find_option, read_choice_or_text
 from agent.metrics.spec import MetricSpec, Options
-from agent.reading.choice import extract_option
 from agent.reading.words import words_without_articles
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -24,7 +23,7 @@ def f1(answer: str, instance: Instance, options: Options) -> float | Unscored:  
     if not any(golds):
         return Unscored(Reason.NO_REFERENCE)
     if instance.multiple_choice:
-        option = extract_option(answer, tuple(reference.text for reference in instance.references))
+        option = find_option(answer, instance)
         if option is None:
             return Unscored(Reason.UNPARSED)
         answer = instance.references[option].text

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from agent.vocabulary import Response
@@ -160,21 +161,21 @@ def _list_marks() -> dict[str, tuple[_Kind, int]]:
     return marks
 
 
-def _compile(texts: list[str]) -> re.Pattern[str]:
-    longest_first = sorted(texts, key=len, reverse=True)
+@cache  # compiled for the first text that may contain a mark, because compiling takes milliseconds
+def _compile(marks: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(marks, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE)
 
 
 _MARKS = _list_marks()
-_ANY_MARK = _compile(list(_MARKS))
-_ANY_END = _compile([mark for mark, (kind, _) in _MARKS.items() if kind != "begin"])
-_ANY_END_TOKEN = _compile(list(END_TOKENS))
+_ALL_MARKS = tuple(_MARKS)
+_END_MARKS = tuple(mark for mark, (kind, _) in _MARKS.items() if kind != "begin")
 # </details> may end another element of HTML.
 _ENDS_WITHOUT_BEGIN = frozenset(_MARKS) - {"</details>"}
 _SPACE = re.compile(r"\s+")
 _SPACE_BEFORE = re.compile(r"\s*")
 _ALL_LAST = (*END_TOKENS, *_LAST_TOKENS)
-_FIRST_CHARACTERS = re.compile(r"[<\[◁]")
+_FIRST_CHARACTERS = re.compile(r"[<\[◁]")  # of all marks and tokens
 
 _OBJECT = re.compile(r'\{\s*"')
 _DECODER = json.JSONDecoder()
@@ -215,12 +216,17 @@ def split_answer(text: str) -> SplitAnswer:
 
 def has_thought_marks(text: str) -> bool:
     """Return whether the text contains a mark where reasoning begins or ends."""
-    return _ANY_MARK.search(text) is not None or _HARMONY.search(text) is not None
+    return _find_first(_ALL_MARKS, text) is not None or _HARMONY.search(text) is not None
 
 
 def has_thought_end(text: str) -> bool:
     """Return whether the text contains a mark where reasoning ends."""
-    return _ANY_END.search(text) is not None or _HARMONY.search(text) is not None
+    return _find_first(_END_MARKS, text) is not None or _HARMONY.search(text) is not None
+
+
+def _find_first(marks: tuple[str, ...], text: str) -> re.Match[str] | None:
+    """Return the first of the marks in a text."""
+    return _compile(marks).search(text) if _FIRST_CHARACTERS.search(text) else None
 
 
 def build_response(text: str) -> Response:
@@ -231,7 +237,7 @@ def build_response(text: str) -> Response:
     split = split_answer(text)
     finish_reason: Literal["stop", "length"] = "length" if split.is_cut_off else "stop"
     answer = split.answer
-    end = _ANY_END_TOKEN.search(answer)
+    end = _find_first(END_TOKENS, answer)
     if end:
         answer = answer[: end.start()].rstrip()
     return Response(answer, split.reasoning, finish_reason, None, None, 0.0)
@@ -353,10 +359,11 @@ def _split_harmony(text: str) -> SplitAnswer | None:
 
 def _split_at_marks(text: str) -> SplitAnswer:
     """Split a text at the marks of `THOUGHT_MARKS` and `ANSWER_MARKS`."""
-    if not _ANY_MARK.search(text):
+    marks = list(_compile(_ALL_MARKS).finditer(text))
+    if not marks:
         return SplitAnswer("", text)
     splitter = _Splitter(text)
-    for mark in _drop_quoted(text, list(_ANY_MARK.finditer(text))):
+    for mark in _drop_quoted(text, marks):
         splitter.add(mark)
     return splitter.finish()
 
