@@ -197,6 +197,7 @@ def cells(database: Path) -> list[bytes]:
     return [cell if isinstance(cell, bytes) else str(cell).encode() for row in rows for cell in row]
 
 
+@pytest.mark.full
 @pytest.mark.timeout(1_200)
 def test_no_planted_identifier_is_in_any_byte_that_people_get(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

@@ -26,6 +26,8 @@ from tests.end_to_end.conftest import ROOT
 from tests.end_to_end.life import HOST, Life
 from tests.end_to_end.wire import PrivateAuthority
 
+pytestmark = pytest.mark.full
+
 REQUIRED = os.environ.get("INTRAMURAL_NETNS") == "required"
 SITE_ADDRESS, CENTRAL_ADDRESS, NOWHERE = "10.231.77.1", "10.231.77.2", "198.51.100.9"
 PORT = 8443

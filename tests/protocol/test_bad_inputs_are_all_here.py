@@ -41,10 +41,12 @@ def test_the_list_has_every_number():
     assert list(BAD_INPUTS) == numbers
 
 
+@pytest.mark.full
 def test_every_bad_input_is_tried_or_the_reason_is_given(found: dict[str, list[str]]):
     assert {number for number, tests in found.items() if not tests} == set(NOT_TRIED)
 
 
+@pytest.mark.full
 def test_every_bad_input_but_the_clients_is_tried_at_the_centre_too(found: dict[str, list[str]]):
     """Those of G reach a site; all others reach a server with a store, on SQLite and on PostgreSQL."""
     at_the_centre = {
@@ -55,6 +57,7 @@ def test_every_bad_input_but_the_clients_is_tried_at_the_centre_too(found: dict[
     assert {number for number in BAD_INPUTS if number[0] != "G"} - at_the_centre == set(NOT_TRIED)
 
 
+@pytest.mark.full
 def test_the_page_names_the_tests_that_there_are(found: dict[str, list[str]]):
     assert PAGE.read_text("utf-8") == render_page(found), "run: python -m tests.protocol.bad_inputs"
 

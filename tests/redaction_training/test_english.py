@@ -89,6 +89,7 @@ def test_the_same_seed_gives_the_same_texts() -> None:
     )
 
 
+@pytest.mark.full
 def test_the_shipped_model_was_made_by_this_generator() -> None:
     folder = shipped_model("en")
     assert folder is not None

@@ -100,12 +100,12 @@ def test_a_thought_that_the_prompt_began_is_told_from_an_answer(
     "content",
     [
         "<think>" * 20_000,
-        "<think>" * 1_000_000,
-        "</think>" * 900_000,
-        "<think>x</think>" * 400_000,
-        "a</think><think>" * 400_000,
-        "\n" * 7_000_000 + "<think>",
-        "\x00<thi" * 1_400_000,
+        "<think>" * 200_000,
+        "</think>" * 200_000,
+        "<think>x</think>" * 100_000,
+        "a</think><think>" * 100_000,
+        "\n" * 2_000_000 + "<think>",
+        "\x00<thi" * 300_000,
     ],
     ids=lambda content: content[:12],
 )
@@ -113,7 +113,7 @@ def test_a_hostile_reply_holds_nothing_up(content):
     body = reply(content, "length")
     began = time.process_time()
     parse_reply(body, thinks=True, stop=("</think><think>x", "\n\nQuestion:"))
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 2
 
 
 @pytest.mark.parametrize(

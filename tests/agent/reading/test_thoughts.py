@@ -141,27 +141,27 @@ def test_marks_that_a_judge_quotes_do_not_hide_its_verdict(quoted):
 @pytest.mark.parametrize(
     "text",
     [
-        "<think>" * 500_000,
-        "</think>" * 500_000,
-        "<think>x</think>" * 250_000,
-        "<think><thinking></thinking>" * 150_000,
-        "<s>" * 1_000_000,
-        "</s> " * 1_000_000,
-        "<|channel|>analysis<|message|>" * 130_000,
-        "<|start|>assistant" * 200_000,
-        "<|channel|>a" * 300_000 + "<|message|>",
-        "<output>" * 500_000 + "</output>",
-        "<think>" + "<answer>x</answer>" * 200_000,
-        " " * 4_000_000 + "<",
-        "<details type=" * 300_000,
-        '<think>{"a": "' * 200_000,
+        "<think>" * 100_000,
+        "</think>" * 100_000,
+        "<think>x</think>" * 50_000,
+        "<think><thinking></thinking>" * 30_000,
+        "<s>" * 200_000,
+        "</s> " * 200_000,
+        "<|channel|>analysis<|message|>" * 26_000,
+        "<|start|>assistant" * 40_000,
+        "<|channel|>a" * 60_000 + "<|message|>",
+        "<output>" * 100_000 + "</output>",
+        "<think>" + "<answer>x</answer>" * 40_000,
+        " " * 800_000 + "<",
+        "<details type=" * 60_000,
+        '<think>{"a": "' * 40_000,
     ],
     ids=lambda text: text[:14],
 )
 def test_hostile_text_takes_linear_time(text):
     began = time.process_time()
     split_answer(text)
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 1
 
 
 @settings(deadline=None)

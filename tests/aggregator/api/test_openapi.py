@@ -29,7 +29,7 @@ CHECKS = (
     content_type_conformance,
     response_schema_conformance,
 )
-EXAMPLES = 15  # for each operation
+EXAMPLES = 8  # for each operation
 
 
 @pytest.fixture(scope="module")

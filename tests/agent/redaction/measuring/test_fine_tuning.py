@@ -29,6 +29,7 @@ def test_it_finds_what_it_was_shown_and_the_packages_own_does_not(tmp_path: Path
     assert "Kowalski" not in shown
 
 
+@pytest.mark.full
 def test_one_that_forgets_is_not_written(tmp_path: Path):
     """What it learns from calls nobody by name, what it is measured on does."""
     taught = []
