@@ -12,10 +12,11 @@ from agent.reading.json_answers import AnswerPart
 from agent.reading.parsers import extract_part
 from agent.reading.reading import Reading
 from agent.reading.version import READING_VERSION
+from agent.scoring.cut_off import breaks_off, depends_on_reading
 from agent.scoring.measures import Measure, Rules
 from agent.scoring.score import select_answer
 from agent.store import Run
-from agent.vocabulary import Failure, Instance, Response, Unscored
+from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
 PARSER_RULES = {
     "json": (
@@ -66,8 +67,12 @@ def read_response(
     """
     part = _select_part(rules, result)
     for measure in rules.measures:
-        if measure.rules != "helm":
-            yield MeasuredReading(measure, _read_part(rules, measure, instance, part))
+        if measure.rules == "helm":
+            continue
+        reading = _read_part(rules, measure, instance, part)
+        if depends_on_reading(reading) and breaks_off(rules, measure, instance, result):
+            reading = Unscored(Reason.LENGTH)
+        yield MeasuredReading(measure, reading)
 
 
 def _select_part(rules: Rules, result: Response | Failure) -> AnswerPart | Unscored:

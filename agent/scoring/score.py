@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.metrics import Labelled, extract, read_labels, score
+from agent.scoring.cut_off import breaks_off, depends_on_reading
 from agent.scoring.measures import Measure, Rules
 from agent.vocabulary import Failure, Instance, Reason, Response, Scoring, Unscored
 
@@ -26,20 +27,29 @@ def score_response(
 
     Measures graded by a jury are unscored(not_judged) here, and those computed later are unscored(not_measured).
     An answer that cannot be parsed is unscored under every measure. Reasoning that was cut off is unscored(length),
-    because no answer follows it. An answer that was itself cut off is scored.
+    because no answer follows it, and so is an answer that was cut off before it stated a number, verdict or query
+    (`agent.reading.cut_off`). Other answers that were cut off are scored.
     """
     for measure in rules.measures:
-        answer = select_answer(rules, result, measure.rules)
-        if isinstance(answer, Unscored):
-            yield MeasuredScore(measure, answer)
-        elif measure.of_jury:
-            yield MeasuredScore(measure, Unscored(Reason.NOT_JUDGED))
-        elif measure.later:
-            yield MeasuredScore(measure, Unscored(Reason.NOT_MEASURED))
-        elif measure.of_whole_run:
-            yield MeasuredScore(measure, read_labels(measure.use, answer, instance, measure.rules))
-        else:
-            yield MeasuredScore(measure, score(measure.use, answer, instance, measure.rules))
+        value = _score_by_measure(rules, measure, instance, result)
+        if depends_on_reading(value) and breaks_off(rules, measure, instance, result):
+            value = Unscored(Reason.LENGTH)
+        yield MeasuredScore(measure, value)
+
+
+def _score_by_measure(
+    rules: Rules, measure: Measure, instance: Instance, result: Response | Failure
+) -> float | Labelled | Unscored:
+    answer = select_answer(rules, result, measure.rules)
+    if isinstance(answer, Unscored):
+        return answer
+    if measure.of_jury:
+        return Unscored(Reason.NOT_JUDGED)
+    if measure.later:
+        return Unscored(Reason.NOT_MEASURED)
+    if measure.of_whole_run:
+        return read_labels(measure.use, answer, instance, measure.rules)
+    return score(measure.use, answer, instance, measure.rules)
 
 
 def select_answer(rules: Rules, result: Response | Failure, scoring: Scoring) -> str | Unscored:
