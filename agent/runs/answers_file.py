@@ -1,18 +1,21 @@
 """Read answers produced elsewhere from a JSON Lines file, one `{"instance_id": ..., "answer": ...}` per line.
 
+A line may have the server's `finish_reason` too, of which "length" says that the answer was cut off.
 Only ids and offsets are kept in memory. Each answer is read when its instance is scored.
 """
 
 import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
 from agent.io.atomic_files import open_plain
+from agent.reading.thoughts import build_response
+from agent.vocabulary import Response
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 _KEYS = ("instance_id", "answer")
@@ -121,15 +124,28 @@ class AnswersFile:
     def answer(self, identity: str) -> str | None:
         """Return the answer for an instance, or None if the file has none."""
         line = self._lines.get(identity)
+        return None if line is None else self._read_answer(identity, line)[0]
+
+    def response(self, identity: str) -> Response | None:
+        """Return the response that the answer for an instance stands for, or None if the file has none."""
+        line = self._lines.get(identity)
         if line is None:
             return None
+        answer, content = self._read_answer(identity, line)
+        response = build_response(answer)
+        is_cut_off = json.loads(content.decode("utf-8-sig")).get("finish_reason") == "length"
+        return replace(response, finish_reason="length") if is_cut_off else response
+
+    def _read_answer(self, identity: str, line: FileLine) -> tuple[str, bytes]:
+        """Read a line again; return its answer and its content."""
         self._file.seek(line.offset)
-        fields = read_line(self._file.readline(MAX_LINE_BYTES), _KEYS)
+        content = self._file.readline(MAX_LINE_BYTES)
+        fields = read_line(content, _KEYS)
         if isinstance(fields, str) or fields["instance_id"] != identity:
             raise BenchmarkError(
                 f"{self.name}: line {line.number}: changed while the file was being read; start again"
             )
-        return fields["answer"]
+        return fields["answer"], content
 
 
 def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:

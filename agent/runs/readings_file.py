@@ -15,7 +15,6 @@ from agent.io.new_file import check_new, open_new
 from agent.io.plain_text import format_cell
 from agent.metrics import WHOLE_TEXT
 from agent.reading.reading import Reading
-from agent.reading.thoughts import build_response
 from agent.scoring.measures import Rules
 from agent.scoring.readings import read_response
 from agent.scoring.unread_answers import classify_answer
@@ -59,12 +58,23 @@ def check_readings_path(path: Path) -> None:
 
 
 def read_instance(
-    rules: Rules, instance: Instance, answer: str | None, scores: ScoresByMetric
+    rules: Rules,
+    instance: Instance,
+    answer: str | None,
+    response: Response | None,
+    scores: ScoresByMetric,
 ) -> ReadInstance:
-    """Return what was read from an answer in a file; None means that there is no answer."""
-    if answer is None:
+    """Return what was read from an answer in a file.
+
+    Args:
+        rules: the rules of the scores.
+        instance: the question.
+        answer: the text in the file; None if there is no answer.
+        response: the response that the text stands for.
+        scores: the scores of the answer.
+    """
+    if answer is None or response is None:
         return ReadInstance(instance.id, None, "", scores)
-    response = build_response(answer)
     shown: Reading | None = None
     for measured in read_response(rules, instance, response):
         if shown is None and isinstance(measured.reading, Reading):

@@ -32,7 +32,7 @@ from agent.metrics import (
     check_available,
     select_measurable,
 )
-from agent.reading.thoughts import build_reply, build_response
+from agent.reading.thoughts import build_reply
 from agent.results.jury_summary import JudgedAnswer, summarise_jury
 from agent.results.summarize import (
     MetricSummary,
@@ -151,10 +151,10 @@ def score_answers(
         tally = _Tally(rules, keeps_each=out is not None)
         missing: list[str] = []
         for number, instance in enumerate(questions, 1):
-            answer = file.answer(instance.id)
-            if answer is None:
+            response = file.response(instance.id)
+            if response is None:
                 missing.append(_name_instance(benchmark, instance, number))
-            tally.add(instance, answer, _fill_seats(rules, replies, instance, answer))
+            tally.add(instance, response, _fill_seats(rules, replies, instance, response))
         answered = _read_answered(questions, file)
         for position, metric, score in compute_later_scores(rules, answered, means):
             tally.add_later(position, metric, score)
@@ -169,7 +169,8 @@ def _read_readings(
     questions: "_Questions", file: AnswersFile, rules: Rules, tally: "_Tally"
 ) -> Iterator[ReadInstance]:
     for position, instance in enumerate(questions):
-        yield read_instance(rules, instance, file.answer(instance.id), tally.each[position])
+        answer, response = file.answer(instance.id), file.response(instance.id)
+        yield read_instance(rules, instance, answer, response, tally.each[position])
 
 
 def _build_rules(
@@ -260,9 +261,9 @@ def _refuse_helm_ids(file: AnswersFile) -> None:
 
 def _read_answered(questions: _Questions, file: AnswersFile) -> Iterator[AnsweredInstance]:
     for position, instance in enumerate(questions):
-        answer = file.answer(instance.id)
-        if answer is not None:
-            yield position, instance, build_response(answer)
+        response = file.response(instance.id)
+        if response is not None:
+            yield position, instance, response
 
 
 def write_template(
@@ -427,12 +428,12 @@ def _add_jury(use: MetricUse, jury: Jury) -> MetricUse:
 
 
 def _fill_seats(
-    rules: Rules, replies: JudgementsFile | None, instance: Instance, answer: str | None
+    rules: Rules, replies: JudgementsFile | None, instance: Instance, response: Response | None
 ) -> list[Judged]:
     """Return the seats of the judges that replied about an answer, with their replies."""
-    if replies is None or answer is None:
+    if replies is None or response is None:
         return []
-    judged_answer = read_judged_answer(rules, build_response(answer))
+    judged_answer = read_judged_answer(rules, response)
     if isinstance(judged_answer, Unscored):
         return []
     use = next(measure.use for measure in rules.measures if measure.of_jury)
@@ -520,13 +521,13 @@ class _Tally:
         }
         self._labels = GatheredLabels(rules)
 
-    def add(self, instance: Instance, answer: str | None, judged: Sequence[Judged]) -> None:
+    def add(self, instance: Instance, response: Response | None, judged: Sequence[Judged]) -> None:
         """Add the next instance with its answer, if there is one, and the seats of its jury."""
         unit = instance.unit.encode()
         self._units.append(unit)
         if self._keeps_each:
             self.each.append({})
-        result = Failure(Reason.NOT_ASKED) if answer is None else build_response(answer)
+        result = Failure(Reason.NOT_ASKED) if response is None else response
         for score in score_response(self._rules, instance, result):
             is_scored_elsewhere = score.measure.of_jury or score.measure.later
             if isinstance(result, Failure) or not is_scored_elsewhere:

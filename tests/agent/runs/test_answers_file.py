@@ -29,3 +29,18 @@ def test_spaces_around_an_id_are_no_part_of_it(tmp_path: Path):
     with AnswersFile.open(path) as file:
         file.refuse_others({"q1", "q2"})
         assert (file.answer("q1"), file.answer("q2")) == ("A", " B ")
+
+
+def test_an_answer_was_cut_off_only_if_its_line_says_so(tmp_path: Path):
+    path = tmp_path / "answers.jsonl"
+    reasons = ['"length"', '"stop"', "null", '["length"]', '"Length"']
+    lines = ['{"instance_id": "0", "answer": "5"}']
+    for number, reason in enumerate(reasons, 1):
+        lines.append(f'{{"instance_id": "{number}", "answer": "5", "finish_reason": {reason}}}')
+    path.write_text("\n".join(lines))
+    with AnswersFile.open(path) as file:
+        responses = [file.response(str(number)) for number in range(len(lines))]
+        assert [response and response.finish_reason for response in responses] == [
+            "stop", "length", "stop", "stop", "stop", "stop"
+        ]  # fmt: skip
+        assert file.response("6") is None

@@ -133,3 +133,24 @@ def test_a_template_shows_no_readings(answers, tmp_path):
     done = scored("med_qa", "--data", DATA, *words)
     assert done.exit_code == 2
     assert not (tmp_path / "o.csv").exists()
+
+
+def test_an_answer_whose_line_says_that_it_was_cut_off_is_not_read_by_its_last_number(tmp_path):
+    data = SAMPLES / "medcalc_bench/sample"
+    with (data / "test_data.csv").open(newline="", encoding="utf-8") as file:
+        identity = next(csv.DictReader(file))["Row Number"]
+    answer = "BMI = 80 / 1.6^2 = 31.25. The score is 4."
+    rows_by_finish = {}
+    for finish in ("stop", "length"):
+        line = {"instance_id": identity, "answer": answer, "finish_reason": finish}
+        answers = tmp_path / f"{finish}.jsonl"
+        answers.write_text(json.dumps(line) + "\n", "utf-8")
+        path = tmp_path / f"{finish}.out.jsonl"
+        done = scored("medcalc_bench", "--data", data, "--answers", answers, "--out", path)
+        assert done.exit_code == 0, (done.output, done.exception)
+        rows = {row["instance_id"]: row for row in map(json.loads, path.read_text().splitlines())}
+        rows_by_finish[finish] = rows[identity]
+    assert rows_by_finish["stop"]["value"] is not None
+    assert rows_by_finish["length"]["value"] is None
+    assert rows_by_finish["length"]["unscored"] == {"medcalc_bench_accuracy": "length"}
+    assert rows_by_finish["length"]["unread"] == "cut off"
