@@ -57,8 +57,8 @@ def _is_result_stated(rule: str, before: str, after: str) -> bool:
     if rule != WHOLE_ANSWER:
         return False
     if result_words.APPROXIMATELY.fullmatch(before):
-        # An answer that begins with its value is in the form that was asked for: "25.3 mL/min/1.73".
-        return not _touches_end(after) or _FIELD_END.match(after) is not None
+        # An answer that begins with its value is in the form that was asked for: "25.3 mL/mi".
+        return not _touches_end(after)
     return result_words.CUE.search(before) is not None and _has_ended(after)
 
 
@@ -94,10 +94,10 @@ def _is_query_stated(reading: Reading, answer: str) -> bool:
     after = answer[reading.end :]
     if _FENCE in after and answer.count(_FENCE) % 2:
         return False  # the text ends within the code of a later query
-    if reading.rule == JSON_FIELD:
-        # A field is read only if its quotation marks or its statement are closed; these are quoted within the query.
-        return not answer.endswith(('\\"', "\\'"))
     if after.strip(" \t\n.,*_|"):
         return True
+    if reading.rule == JSON_FIELD:
+        # Such a field is read only if it is closed, but a quotation mark of the query may look like its end.
+        return not answer.endswith(('\\"', "\\'"))
     is_single_word = len(answer.split()) == 1  # "null"
     return is_single_word or reading.value.rstrip().endswith(";")
