@@ -42,7 +42,8 @@ RULE_MEANINGS: Final[Mapping[str, str]] = {
     "p_percent": "minimum contribution of all but the two largest, in percent of the largest",
     "max_share_percent": "maximum share of a mean that one unit may have, in percent",
     "changed_units": "minimum units added, removed or rescored since an earlier release, unless there are none",
-    "monthly_submissions": "maximum submissions for a model and lineage in 30 days",
+    "monthly_submissions": "maximum submissions in 30 days for one model and one lineage of "
+    "datasets",
     "pooled_sites": "minimum sites behind a pooled figure",
     "pooled_share_percent": "maximum share of a pooled figure's units that the largest site may have, in percent",
 }

@@ -62,7 +62,7 @@ def read_deployment_map(path: Path) -> DeploymentMap:
     for old, new in judges.items() if has_judges else ():
         problem = _find_problem(old, new)
         if new == _LEFT_OUT:
-            problem = "expected the name of a deployment of this site: a jury cannot lose a judge"
+            problem = "expected the name of a deployment of this site: no judge may be left out"
         if problem:
             problems.append(f"{path}: {_JUDGES}: {old!r}: {problem}")
     if problems:

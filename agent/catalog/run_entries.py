@@ -438,7 +438,8 @@ def _read_whole_number(
     if not value.isascii() or not value.isdigit() or not low <= int(value) <= 10_000_000:
         raise ConfigError(
             f"{entry.description!r}: {key} is {value!r}, expected a whole number {'above 0' if low else 'from 0'}",
-            "HELM's words for several values at once are not supported: write one run entry for each value.",
+            "HELM's keywords for several values at once are not supported: write one run entry "
+            "for each value.",
         )
     return int(value)
 

@@ -18,7 +18,7 @@ from agent.site.directory import Site
     type=click.Path(exists=True, path_type=Path),
     help="Dataset: a file, or a folder of official files (default for your own benchmarks: their own file).",
 )
-@click.option("--out", type=FILE, help="A new file (default: ID-answers.jsonl).")
+@click.option("--out", type=FILE, help="New file to write (default: ID-answers.jsonl).")
 @click.pass_obj
 def write_answers_template(site: Site, benchmark: str, data: Path | None, out: Path | None) -> None:
     """Write the questions to a file in which to fill in answers.

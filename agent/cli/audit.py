@@ -80,7 +80,7 @@ def audit(context: click.Context, form: str) -> None:
     multiple=True,
     metavar="NUMBER:LINK",
     callback=_parse_heads,
-    help="A head of the log, copied from where it was kept outside the site; may be repeated.",
+    help="A head of the log that was kept outside the site; may be repeated.",
 )
 @click.option(
     "--heads",

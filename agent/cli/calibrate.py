@@ -403,8 +403,8 @@ def _notes(
     }
     notes: dict[str, int] = {
         f"{table.changed} of {items} answers are left out, because their run has a different answer now": table.changed,
-        f"{table.purged} of {items} answers were purged: only their questions can confirm that they are "
-        "the graded ones": table.purged,
+        f"{table.purged} of {items} answers were purged: only the questions confirm that these "
+        f"are the answers that were graded": table.purged,
         "the jury has graded none of these answers": not table.list_columns("jury"),
         "several juries graded these answers; each is compared with the clinicians separately": len(
             table.list_columns("jury")
@@ -415,10 +415,9 @@ def _notes(
         f"left out, because they have fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
             left_out
         ),
-        f"one grade for all answers, so no z scores: {'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(
-            alike
-        ),
-        f"fewer than {FEW_UNITS} patients or documents: intervals are wide and rough": any(
+        f"no z scores, because all grades are the same: "
+        f"{'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(alike),
+        f"fewer than {FEW_UNITS} patients or documents: intervals are wide and only approximate": any(
             figure.units < FEW_UNITS for figure in found
         ),
     }

@@ -384,7 +384,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
         yield Check(
             subject,
             "ok",
-            f"keys for HELM that are not used here: {', '.join(deployment.unused_keys)}",
+            f"keys that only HELM uses: {', '.join(deployment.unused_keys)}",
         )
     kind = (
         capabilities.server

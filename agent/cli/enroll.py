@@ -68,7 +68,8 @@ def enroll(
             next_step = _BACK_AT_THE_SITE
         case None, _, _, _:
             raise click.UsageError(
-                "give --invite; only a steward who signs a --request to --out needs none"
+                "--invite is missing; it can be omitted only if a steward signs a --request and "
+                "writes it with --out"
             )
         case _, Path(), None, None:
             data = _make_signed_request(site, invite, key_path, online=out is None)
@@ -213,7 +214,7 @@ def steward_key(out: Path) -> None:
     """Make a steward's key pair. The steward does this on their own computer, which the key never leaves."""
     signer = create_signing_key(out, KeyRole.STEWARD)
     write_public(out.with_name(out.name + ".pub"), signer.public)
-    click.echo(f"key         {out.name} (keep it to yourself)")
+    click.echo(f"key         {out.name} (never give it to anyone)")
     click.echo(f"public key  {out.name}.pub (for `intramural enroll`)")
     click.echo(f"fingerprint {signer.public.fingerprint}")
 
@@ -335,4 +336,4 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
                 ) from None
             federation.leave()
         raise
-    click.echo(f"Request sent to {invite.deployment}; a person there decides about it.")
+    click.echo(f"Request sent to {invite.deployment}; a person there decides on it.")

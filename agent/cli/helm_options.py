@@ -48,10 +48,12 @@ _NO_PROXY = "Name an OpenAI-compatible server with --server URL or in model_depl
 RUN_OPTIONS = (
     HelmOption(
         ("--disable-cache",),
-        "a stored answer is a result and is not asked again; give a changed model another deployment name",
+        "a stored answer is a result and is not requested again; give a changed model another "
+        "deployment name",
     ),
     HelmOption(
-        ("--skip-completed-runs",), "a stored answer is never asked again, with or without it"
+        ("--skip-completed-runs",),
+        "a stored answer is never requested again, with or without this option",
     ),
     HelmOption(("--cache-instances",), "the store keeps the instances of every run, encrypted"),
     _LOG_CONFIG,
@@ -62,7 +64,7 @@ RUN_OPTIONS = (
     ),
     HelmOption(
         ("--enable-huggingface-models", "--enable-local-huggingface-models"),
-        "models are not loaded here; they are asked on a server",
+        "models are not loaded by this program, but served by a separate server",
         _SERVE,
         values="many",
     ),

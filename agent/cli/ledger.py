@@ -76,7 +76,7 @@ def _parse_heads(
     multiple=True,
     metavar="NUMBER:LINK",
     callback=_parse_heads,
-    help="A head of the ledger, copied from where it was kept outside the site; may be repeated.",
+    help="A head of the ledger that was kept outside the site; may be repeated.",
 )
 @format_option()
 @click.pass_obj

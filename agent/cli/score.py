@@ -31,7 +31,9 @@ MISSING_SHOWN = 20
     "--scoring", type=SCORING, help="Rules to use from now on (default: those of each run)."
 )
 @click.option("--all-metrics", is_flag=True, help="Also show metrics that did not change.")
-@click.option("--replace", is_flag=True, help="Drop scores by the rules that --scoring leaves out.")
+@click.option(
+    "--replace", is_flag=True, help="Delete scores computed by rules that --scoring does not name."
+)
 @format_option("csv")
 @click.pass_obj
 def rescore(
@@ -229,10 +231,10 @@ def score(
             "give --answers to score answers, or --write-template to create a file to fill in"
         )
     if out and (template or prompts):
-        raise click.UsageError("--out shows what was read when answers are scored; leave it out")
+        raise click.UsageError("--out is only for scoring answers; leave it out")
     if template and ids == "helm":
         raise click.UsageError(
-            "--write-template writes the ids of the data; --ids helm is for --answers"
+            "--ids helm is only for --answers; --write-template always writes the ids of the data"
         )
     if judges is not None and judgements is None:
         raise click.UsageError("--judges names the jury of --judgements; give both")

@@ -96,4 +96,4 @@ def purge(site: Site, days: int | None) -> None:
     with site.store() as store:
         gone = store.purge(days)
         store.audit.record("purge", f"older_than_days={days} texts={gone}")
-    click.echo(f"{gone} texts deleted; scores stay")
+    click.echo(f"{gone} texts deleted; scores are kept")

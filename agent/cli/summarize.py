@@ -49,7 +49,8 @@ SPARE = (
 )  # dropped in this order if a table is wider than the terminal
 FLOOR = "the mean if answers that the model left unscored (empty, unparsed, length, content_filter) count as the lowest"
 RANK = (
-    "the best and worst rank by floor that the data allow (Mean may order the models differently)"
+    "the best and worst rank by floor that are compatible with the data (the means may order the "
+    "models differently)"
 )
 BOUNDS = "the mean if every unscored instance were wrong, or right; shown if they are more than 0.01 apart"
 BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
@@ -117,7 +118,7 @@ def summarize(
         raise ConfigError("--plot cannot draw subgroups", "Leave out --plot or --subgroups.")
     if unread and (subgroups or plot is not None):
         raise ConfigError(
-            "--unread shows answers, and neither subgroups nor a drawing",
+            "--unread cannot be combined with --subgroups or --plot",
             "Leave out --unread, or --subgroups and --plot.",
         )
     check_plot(plot, form)

@@ -63,7 +63,7 @@ def settle_chain(outbox: Outbox, site: Site, submissions: Sequence[Submission]) 
             raise DisclosureError(
                 "a key rotation is waiting for the central team",
                 "After it is in force, run `intramural registry update` and `intramural submission send`. "
-                "If they will not, cancel it with `intramural rotate cancel`.",
+                "If the team declines it, cancel it with `intramural rotate cancel`.",
             )
         if submission.header.epoch < site.epoch:
             if submission.state is not State.RECEIPTED:

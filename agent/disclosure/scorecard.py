@@ -217,7 +217,9 @@ def _explain_exclusion(use: MetricUse, jury: Jury | None) -> str:
 def _explain_exclusion_of_grades(use: MetricUse, jury: Jury | None) -> str:
     """Return the reason why sites cannot submit a metric graded by judges; "" if its jury can be registered."""
     if not use.judges and jury is None:
-        return "grades of different juries cannot be merged, and no jury to register is named"
+        return (
+            "grades of different juries cannot be merged, and no jury was named for the scorecard"
+        )
     if use.scale.low != int(use.scale.low) or use.scale.high != int(use.scale.high):
         return "the ends of its scale are not whole numbers"
     return ""

@@ -27,7 +27,8 @@ class Items:
 def open_json_array(
     path: Path, key: str = "", around: Callable[[], dict[str, Any]] | None = None
 ) -> Iterator[Items]:
-    """Open a new file for an array; with `key`, the array is in an object, whose other keys `around` returns."""
+    """Open a new file for an array; with `key`, for an object with the array and the keys that "
+    "`around` returns."""
     with _new_file(path) as file:
         file.write("[" if not key else f"{{{json.dumps(key)}: [")
         yield Items(file)

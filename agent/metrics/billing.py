@@ -19,7 +19,7 @@ from agent.vocabulary import Instance, Reason, Unscored
 
 NAMED_CODES = "named codes"
 NAMED_CODES_RULE = (
-    "ICD-10 codes are read where they have their point, or where a code is expected.",
+    "ICD-10 codes are read if they are written with their point, or where a code is expected.",
     "E11.9 (DM); I10 (HTN)",
 )
 """The meaning of the rule for codes, and an example."""

@@ -305,7 +305,7 @@ SPECS = (
         0,
         1,
         True,
-        "Share of the written queries that run, only read and finish in time.",
+        "Share of the written queries that run, do not write to the database and finish in time.",
         query_validity,
         helm_query_validity,
         read=show_query,

@@ -209,6 +209,6 @@ def _read_fault(reply: Mapping[str, Any]) -> MetricFault:
         return MetricFault(f"needed more than its limit of {MEMORY_BYTES // 2**20} MiB of memory")
     builtin = getattr(builtins, kind, None) if isinstance(kind, str) else None
     is_builtin = isinstance(builtin, type) and issubclass(builtin, BaseException)
-    words = f"raised {kind}" if is_builtin else "raised an error of a type of its own"
+    words = f"raised {kind}" if is_builtin else "raised an exception of its own type"
     words = f"{words} in line {line}" if isinstance(line, int) else words
     return MetricFault(words, is_final=False)

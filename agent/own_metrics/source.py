@@ -129,7 +129,7 @@ def _find_entry_point(source: MetricSource) -> EntryPoint:
     if len(found) > 1:
         raise _refuse(source, "is offered by several installed packages")
     if found[0].attr:
-        raise _refuse(source, "must name a module, without an object in it")
+        raise _refuse(source, "must name a module, not an object in it")
     return found[0]
 
 

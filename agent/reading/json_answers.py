@@ -18,7 +18,8 @@ from agent.reading.words import plain_words
 JSON_FIELD = "JSON field"
 RULES: dict[str, tuple[str, str]] = {
     JSON_FIELD: (
-        "The answer is the value of a JSON object's key answer, answer_choice, option, final_answer or a similar name.",
+        "The answer is the value under the key answer, answer_choice, option, final_answer or a "
+        "similar key of a JSON object.",
         '{"step_by_step_thinking": "It is not A.", "answer_choice": "B"}',
     ),
 }

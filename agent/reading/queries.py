@@ -25,7 +25,7 @@ RULES = {
         "The query:\n```sql\nSELECT name FROM drug;\n```",
     ),
     "query in text": (
-        "The query stands in the text.",
+        "The query is part of the text.",
         "The SQL query is: SELECT name FROM drug; It lists all drugs.",
     ),
     "abstention": (

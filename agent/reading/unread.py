@@ -56,21 +56,22 @@ _RUN_ENTRY_FORMS = (
     (_PATTERN_OPTION, "`parser=pattern,answer_pattern=REGEX`"),
 )
 _OTHER_FORM = (
-    "If the model states its answers in a form of its own, name it: "
+    "If the model has its own form for stating answers, specify that form: "
     f"{_FIELD_OPTION} or {_PATTERN_OPTION}."
 )
 _LONGER = "Allow longer answers: `num_output_tokens=N` or `increase_max_tokens=N` in the run entry."
 
 CUT_OFF = UnreadKind(
     "cut off",
-    "The answer ended at its limit of tokens before it stated a result.",
+    "The answer reached its token limit before it stated a result.",
     _LONGER,
     "Let us look at each option. Option A is",
 )
 EMPTY = UnreadKind(
     "empty",
     "The answer has no text.",
-    "Allow longer answers, if the model thinks first: `increase_max_tokens=N` in the run entry. `intramural doctor` "
+    "If the model reasons first, allow longer answers: `increase_max_tokens=N` in the run entry. "
+    "`intramural doctor` "
     "tests the server.",
     " ",
 )
@@ -83,7 +84,7 @@ WITHHELD = UnreadKind(
 REPETITION = UnreadKind(
     "endless repetition",
     "The answer repeats itself.",
-    "Check the model's chat template, and give a stop sequence or a lower limit of tokens.",
+    "Check the model's chat template, and set a stop sequence or a lower token limit.",
     "The patient is stable. " * 12,
 )
 REFUSAL = UnreadKind(
@@ -94,13 +95,13 @@ REFUSAL = UnreadKind(
 )
 NO_FIELD = UnreadKind(
     "JSON without an answer key",
-    "The answer is JSON, and no key names the answer.",
+    "The answer is JSON, but none of its keys is known to hold the answer.",
     f"Name the key that holds the answer: {_FIELD_OPTION}.",
     '{"reasoning": "Vitamin B12 is absorbed in the ileum.", "pick": "B"}',
 )
 UNCLEAR_FIELD = UnreadKind(
     "JSON with an unclear answer",
-    "The keys of a JSON object that name the answer hold several values or none.",
+    "The JSON key for the answer holds several values or none.",
     "",
     '{"answer": ["A", "B"]}',
 )
@@ -113,7 +114,7 @@ NO_MATCH = UnreadKind(
 NO_LABEL = UnreadKind(
     "no clear label",
     "The answer states none of the benchmark's labels, or several.",
-    "If a word for a label is missing, add it to `labels` in the benchmark's definition.",
+    "If the model uses another word for a label, add it to `labels` in the benchmark's definition.",
     "It is partly true and partly invented.",
 )
 BEYOND_OPTIONS = UnreadKind(
@@ -125,7 +126,7 @@ BEYOND_OPTIONS = UnreadKind(
 CONTRADICTED_LETTER = UnreadKind(
     "letter with another option's text",
     "The letter names one option, and the text beside it is that of another.",
-    "Check that the answers belong to these questions: their options may stand in another order.",
+    "Check that the answers belong to these questions: their options may be in another order.",
     "B (Aspirin)",
 )
 SEVERAL_OPTIONS = UnreadKind(
@@ -148,13 +149,13 @@ NO_OPTION = UnreadKind(
 )
 SEVERAL_VALUES = UnreadKind(
     "numbers, but no clear result",
-    "The answer holds numbers or dates, and none of them is clearly the result.",
+    "The answer contains numbers or dates, but none of them is clearly the result.",
     _OTHER_FORM,
     "It is between 5 and 6.",
 )
 NO_VALUE = UnreadKind(
     "no number",
-    "The answer holds no number or date.",
+    "The answer contains no number or date.",
     _OTHER_FORM,
     "The risk is moderate.",
 )
@@ -166,13 +167,13 @@ NO_VERDICT = UnreadKind(
 )
 UNCLEAR_QUERY = UnreadKind(
     "several queries, or an incomplete one",
-    "The answer holds a query that is cut off, or several that are offered as alternatives.",
+    "The answer contains a query that is cut off, or several queries as alternatives.",
     _LONGER,
     "SELECT name FROM",
 )
 NO_QUERY = UnreadKind(
     "no query",
-    "The answer holds no query, and does not say that the question has no answer.",
+    "The answer contains no query, and does not say that the question has no answer.",
     _OTHER_FORM,
     "First, join the two tables by the patient's id.",
 )
@@ -182,7 +183,7 @@ NO_CODES = UnreadKind(
     "",
     "The patient has diabetes.",
 )
-OTHER = UnreadKind("other", "The answer fits no other kind.", _OTHER_FORM, "")
+OTHER = UnreadKind("other", "The answer belongs to none of the other kinds.", _OTHER_FORM, "")
 
 KINDS = (
     *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH, NO_LABEL),

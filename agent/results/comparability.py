@@ -70,7 +70,7 @@ def list_pairing_traits(run: Run) -> dict[str, Hashable]:
     """
     return {
         **list_question_traits(run),
-        "other row numbers as ids": run.details.data.row_numbers,
+        "instance ids from another numbering of rows": run.details.data.row_numbers,
     }
 
 

@@ -30,7 +30,7 @@ MANY_UNSCORED = 0.05
 MANY_CUT_OFF = 0.2
 MANY_SEATS_EMPTY = 0.1
 NOT_ENDED = "has not ended"
-LACKING = "more than 5 % without a score for reasons that are not the model's own"
+LACKING = "more than 5 % without a score for reasons other than the model's own"
 _PENDING = frozenset(
     {Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_ASKED, Reason.NOT_IMPORTED}
 )
@@ -163,7 +163,7 @@ class RunSummary:
     Attributes:
         runs: the pooled runs, if several runs of a benchmark (subsets, conditions) are shown as one.
         cut_off: share of the answers that ended at their length limit, from 0 to 1; None if unknown.
-        rank: best and worst rank, among the models of its column, that the data allow; see `standings`.
+        rank: best and worst rank, among the models of its column, that are compatible with the data; see `standings`.
         standing: standing of its model over all columns; see `standings`.
     """
 

@@ -73,7 +73,8 @@ def _find_first_number(benchmark: Benchmark, dataset: Dataset) -> int | None:
     if benchmark.has_known_files and dataset.known != "official":
         raise _refuse(
             benchmark,
-            "HELM's ids are known only for the complete official data, and this data is not known to be that",
+            "HELM's ids are known only for the complete official data, and this data was not "
+            "recognised as such",
         )
     # Another version of the data may have the same ids for other questions, so `OWN_IDS` need the official data too.
     return FIRST_NUMBERS.get(benchmark.id)

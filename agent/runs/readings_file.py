@@ -52,7 +52,7 @@ def check_readings_path(path: Path) -> None:
     if path.suffix.lower() not in _FORMS:
         raise ConfigError(
             f"--out {path.name} ends in neither .csv nor .jsonl",
-            "The ending decides the format: choose one of them.",
+            "The ending determines the format: choose one of the two.",
         )
     check_new(path)
 

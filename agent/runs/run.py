@@ -203,7 +203,7 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
     if registered and registered != plan.registered:
         changed.append("another version of the data" if plan.registered else "unregistered data")
     if run.details.data.row_numbers != plan.row_numbers:
-        changed.append("other row numbers as ids of the instances")
+        changed.append("instance ids from another numbering of rows")
     lost = store.runs.count_left_out(
         run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
     )

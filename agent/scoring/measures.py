@@ -167,7 +167,7 @@ def _build_measures(uses: Sequence[MetricUse], scoring: ScoringChoice) -> tuple[
     measures = []
     for use in uses:
         if is_own(use.name):
-            # HELM has no such metric, so that there are no rules of HELM's for it.
+            # HELM has no such metric, and so no rules for it.
             measures.append(Measure(use.name, use, "intramural"))
         elif scoring == "both":
             measures.append(Measure(use.name, use, "intramural"))

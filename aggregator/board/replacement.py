@@ -109,7 +109,9 @@ def replacing(out: Path) -> Iterator[Replacement]:
 def _open_work(work: Path) -> int:
     """Create or reuse the working folder. Return its lock."""
     if work.is_file():
-        raise SettingsError(f"{work.name} next to the board is a file", "Move it elsewhere.")
+        raise SettingsError(
+            f"{work.name} next to the board is a file, not a folder", "Move it elsewhere."
+        )
     work.mkdir(exist_ok=True)
     if not work.is_symlink() and not any(work.iterdir()):
         (work / _MARK).touch()

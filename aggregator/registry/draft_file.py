@@ -247,7 +247,9 @@ def merge_signatures(draft: Draft, other: Draft) -> Draft:
         RegistryError: the other draft is not a copy of this one.
     """
     if (draft.payload, draft.proposal) != (other.payload, other.proposal):
-        raise RegistryError("the drafts contain different changes", "Give copies of one draft.")
+        raise RegistryError(
+            "the drafts contain different changes", "Give only copies of the same draft."
+        )
     known = {signature.keyid for signature in draft.signatures}
     added = tuple(signature for signature in other.signatures if signature.keyid not in known)
     return Draft(draft.proposal, draft.before, draft.payload, (*draft.signatures, *added))

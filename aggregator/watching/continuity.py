@@ -13,7 +13,7 @@ _FAULTS: Final = {
     Code.WRONG_ORIGIN: "the log belongs to another deployment: {detail}",
     Code.LOG_SHRANK: "the log has shrunk {detail}: earlier entries are missing",
     Code.SPLIT_VIEW: "the log shows different readers different entries: {detail}",
-    Code.BAD_PROOF: "the log does not continue the one seen before: entries were changed",
+    Code.BAD_PROOF: "the log does not continue the log seen before: entries were changed",
 }
 EVIDENCE_ADVICE: Final = (
     "Keep both checkpoints as evidence, because both are signed with the log's key. Inform the people who run "

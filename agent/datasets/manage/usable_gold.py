@@ -37,7 +37,7 @@ def build_gold_check(benchmark: Benchmark) -> Callable[[Instance], str] | None:
         if result == Unscored(Reason.NO_REFERENCE):
             return f"{use.name} cannot use the row's right answer or a related column (category, limits, ...)"
         if spec.binary and spec.fn is not None and result != spec.high:
-            return f"{use.name} does not count the row's own right answer as right"
+            return f"{use.name} scores the row's own right answer as wrong"
         return ""
 
     return explain_fault

@@ -513,7 +513,7 @@ def test_the_table_says_how_to_read_it(graded: FilledSite):
         r"width 0\.2 of ICC\(2,1\) on \(all\).*:\n  other clinicians \d+, jury \d+\n", done.stdout
     )
     assert "resampled over 20 patients or documents" in done.stdout
-    assert "fewer than 30 patients or documents: intervals are wide and rough" in done.stderr
+    assert "fewer than 30 patients or documents: intervals are wide and only approximate" in done.stderr
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
 
 
@@ -687,7 +687,7 @@ def test_a_colleague_who_gave_all_answers_one_grade_is_named(handed_in: HandedIn
         after["clarity", "other clinicians"]["icc"]
         < before["clarity", "other clinicians"]["icc"] / 2
     )
-    assert "one grade for all answers, so no z scores: R3 (clarity)" in notes
+    assert "no z scores, because all grades are the same: R3 (clarity)" in notes
 
 
 def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):

@@ -84,7 +84,7 @@ def test_a_blank_answer_is_empty_without_asking_the_metric(tmp_path: Path):
         ("return 10 ** 400", "raised OverflowError"),
         ("return {}[answer]", "raised KeyError in line 6"),
         ("raise SystemExit(answer)", "raised SystemExit in line 6"),
-        ("raise type(answer, (Exception,), {})", "raised an error of a type of its own in line 6"),
+        ("raise type(answer, (Exception,), {})", "raised an exception of its own type in line 6"),
         ("import os; os._exit(0)", "ended its own process"),
         ("import os; os.kill(os.getpid(), 11)", "ended its own process"),
     ],

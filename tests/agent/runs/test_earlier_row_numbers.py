@@ -49,7 +49,7 @@ def test_a_stored_run_is_not_replaced_unasked_and_keeps_its_answers_if_it_is(
 ):
     with FaultServer(models=["a/b"], answer="gold 3") as server:
         run_as_before(monkeypatch, site, server.url, "own:model=a/b")
-        with pytest.raises(ConfigError, match="other row numbers as ids of the instances"):
+        with pytest.raises(ConfigError, match="instance ids from another numbering of rows"):
             run(site, server.url, "own:model=a/b")
         (outcome,) = run(site, server.url, "own:model=a/b", replace=True)
         assert (outcome.asked, outcome.kept) == (0, 4)
@@ -68,7 +68,7 @@ def test_the_instances_of_a_run_from_before_are_not_paired_with_those_of_today(
         with site.store() as store:
             pairing = pair_models(store, ["s"], "a/b", "c/d")
             assert pairing.benchmarks == ()
-            assert dict(pairing.left_out) == {"own": "other row numbers as ids"}
+            assert dict(pairing.left_out) == {"own": "instance ids from another numbering of rows"}
         run(site, server.url, "own:model=a/b", replace=True)
         with site.store() as store:
             pairing = pair_models(store, ["s"], "a/b", "c/d")

@@ -136,7 +136,7 @@ def test_own_tables_that_helm_would_read_in_another_way_are_refused(site: Site, 
 
 def test_a_template_has_the_ids_of_the_data(site: Site, tmp_path: Path):
     done = scored(site, "pubmed_qa", "--write-template", tmp_path / "t.jsonl")
-    assert (done.exit_code, "--ids helm is for --answers" in done.stderr) == (2, True)
+    assert (done.exit_code, "--ids helm is only for --answers" in done.stderr) == (2, True)
 
 
 def test_helms_ids_without_the_option_are_recognised_once(site: Site, tmp_path: Path):

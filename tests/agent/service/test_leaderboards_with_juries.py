@@ -56,7 +56,7 @@ def test_the_suite_page_shows_ranks_bounds_and_what_each_jury_did(
 def test_the_suite_page_says_what_is_in_no_rank_and_why(filled: FilledSite, open_pages: OpenPages):
     filled.add([*graded(3, 3), *map(failed, range(3, 120))], entry="pubmed_qa:model=b/lucky")
     page = shown(open_pages(filled.site))
-    reason = "more than 5 % without a score for reasons that are not the model's own"
+    reason = "more than 5 % without a score for reasons other than the model's own"
     assert f"Not in any rank or win rate: 1 result ({reason})." in html.unescape(page)
 
 

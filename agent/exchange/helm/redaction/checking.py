@@ -48,7 +48,7 @@ def check_folder(output: Path, *redactors: FolderRedactors) -> Manifest:
     if os.path.lexists(old_folder(output)):
         findings["unredacted folders next to it"] += 1
     if not is_written_as(output / MANIFEST, manifest.model_dump(mode="json")):
-        findings["manifests that are not exactly as redaction writes them"] += 1
+        findings["manifests that differ from what redaction would write"] += 1
     if manifest.policy not in {redactor.texts.policy for redactor in redactors}:
         findings["policies for which the folder was not checked"] += 1
     contents = _read_contents(output, manifest)
@@ -183,7 +183,7 @@ def _find_strangers(output: Path, contents: _Contents) -> Counter[str]:
         for folder_name in folder_names:
             path = Path(root) / folder_name
             is_stranger = path.relative_to(output) not in folders_of_helm and not path.is_symlink()
-            findings["folders that contain nothing of HELM's"] += is_stranger
+            findings["folders without any of HELM's files"] += is_stranger
     return findings
 
 
@@ -223,7 +223,7 @@ def _compare(
         findings["values that redaction would still change"] += _count_differences(
             content, redacted.get(name)
         )
-        findings["files that are not exactly as redaction writes them"] += not is_written_as(
+        findings["files that differ from what redaction would write"] += not is_written_as(
             folder / name, content
         )
     return findings

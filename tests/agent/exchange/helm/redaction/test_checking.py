@@ -136,7 +136,7 @@ def test_a_key_that_stands_twice_hides_nothing(
     path = find_run(spoilt) / "stats.json"
     path.write_text(path.read_text("utf-8").replace("{", smuggled, 1), "utf-8")
     list_again(spoilt)
-    with pytest.raises(RedactionError, match="files that are not exactly as redaction writes them"):
+    with pytest.raises(RedactionError, match="files that differ from what redaction would write"):
         check_folder(spoilt, redactors)
 
 
