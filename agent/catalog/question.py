@@ -14,6 +14,7 @@ PARSERS: tuple[Parser, ...] = ("option_letter", "text", "json", "pattern", "labe
 _MAX_EXAMPLES = 100
 _MAX_LABELS = 20
 _MAX_LABEL_LENGTH = 100  # characters
+_MAX_SENTENCE_LENGTH = 1000  # characters of a pattern of sentences that mean a label
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +189,7 @@ def _check_pattern(section: YamlMap, pattern: str) -> None:
 
 
 def _check_labels(section: YamlMap, labels: tuple[tuple[str, ...], ...]) -> None:
+    from agent.reading.label_notation import is_sentence
     from agent.reading.words import plain_words
 
     if not 2 <= len(labels) <= _MAX_LABELS:
@@ -199,6 +201,9 @@ def _check_labels(section: YamlMap, labels: tuple[tuple[str, ...], ...]) -> None
     label_of: dict[str, str] = {}
     for label, *others in labels:
         for text in (label, *others):
+            if is_sentence(text):
+                _check_sentence(section, label, text)
+                continue
             words = plain_words(text)
             if not words or len(text) > _MAX_LABEL_LENGTH or "\n" in text:
                 section.note(
@@ -211,3 +216,17 @@ def _check_labels(section: YamlMap, labels: tuple[tuple[str, ...], ...]) -> None
                     "labels",
                     f"{text!r} stands for both {label_of[words]!r} and {label!r}. Leave it to one of them",
                 )
+
+
+def _check_sentence(section: YamlMap, label: str, text: str) -> None:
+    """Note a pattern of sentences with unbalanced parentheses, or one that is too long."""
+    from agent.reading.label_notation import is_balanced
+
+    if not is_balanced(text):
+        section.note("labels", f"{label!r}: the parentheses of {text[:40]!r} are not balanced")
+    if len(text) > _MAX_SENTENCE_LENGTH or "\n" in text:
+        section.note(
+            "labels",
+            f"{label!r}: expected a sentence on one line, of at most {_MAX_SENTENCE_LENGTH} characters,"
+            f" not {text[:40]!r}",
+        )

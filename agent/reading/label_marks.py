@@ -18,6 +18,8 @@ from agent.reading.choice.references import (
     UNKNOWN,
     OptionTexts,
 )
+from agent.reading.label_notation import compile_sentence, is_sentence
+from agent.reading.label_sentences import LabelSentence
 from agent.reading.statements import find_last_retraction
 from agent.reading.words import plain_words
 
@@ -37,11 +39,11 @@ _TEXT_SIGNS = "\ue040-\ue07f"
 
 _NOUN = (
     r"(?:answer|judge?ment|verdict|label|rating|class(?:ification)?|category|decision|conclusion|output|response|digit"
-    r"|code|assessment|evaluation|prediction|determination|choice|vote|pick|flag|guess|veredicto|urteil|respuesta|antwort|réponse|jugement|giudizio|risposta)"
+    r"|code|assessment|evaluation|prediction|determination|choice|vote|pick|flag|guess|veredicto|urteil|respuesta|resposta|antwort|réponse|jugement|giudizio|risposta)"
 )
 _MEASURE = r"(?:score|grade|result|severity|status|level|risk|urgency|priority|triage)"
 _IS = (
-    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|'s|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est)"
+    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|'s|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est|é|è)"
     r"|\s-(?=\s))"
 )
 _OF_WHAT = r"(?:\s(?:to|for|in|of|here|on|about)(?:\s(?:\w{1,20}[\s'-]){0,6}?\w{1,20})?)?"
@@ -49,13 +51,13 @@ _OF_WHAT = r"(?:\s(?:to|for|in|of|here|on|about)(?:\s(?:\w{1,20}[\s'-]){0,6}?\w{
 _LEGEND = r"(?:\s?\([^()\n]{3,60}\))?"
 _ADVERBS = (
     r"(?:(?:therefore|thus|clearly|probably|likely|most\slikely|definitely|certainly|indeed|still|simply|hence|then|overall|actually"
-    r"|also|entirely|completely|fully|largely|obviously|a|an|the(?=\s(?:digit|label|number|score))|digit|label|number|score|\d{1,3}\s?%|that|it|is|it's|it\sis|as|to\sbe|be)[\s,]{1,2}){0,4}"
+    r"|also|entirely|completely|fully|largely|obviously|most\sprobably|like|a|an|una?|une|eine?|uma|the(?=\s(?:digit|label|number|score|option))|digit|label|number|score|option|\d{1,3}\s?%|that|it|is|it's|it\sis|as|to\sbe|be)[\s,]{1,2}){0,4}"
 )
 _OPENING = r"[\"'(\[<{]{0,2}"
 _VERB = (
     r"(?:say|choose|chose|write|pick|select|go\swith|going\swith|go\sfor|settle\s(?:on|for)|give|gets?|assign|answer|put(?:\sdown)?"
     r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|stick\swith|output|enter|report|submit|return|flag"
-    r"|lean\s(?:towards?|to)|conclude|declare|make)"
+    r"|lean(?:ing)?\s(?:towards?|to)|end(?:ed)?\sup\s(?:with|at)|switch(?:ed)?\s(?:from\s\S{1,4}\s)?to|conclude|declare|make)"
 )
 _OBJECT = (
     r"(?:\s(?:it|this|that|them|the\s(?:\w{1,12}\s)?(?:answer|response|statement|text|case|note)))?"
@@ -69,12 +71,14 @@ STATED = re.compile(
     rf"|(?:^|(?<=\n)){_MEASURE}\s?[:=]\s?{_OPENING}|\b{_MEASURE}{_OF_WHAT}{_IS}\s?{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
     rf"|(?:^|(?<=\n))(?:assistant|model|ai|a|j|ans|final|overall|ответ|вердикт)\s?[:=]\s?{_OPENING}|(?<=[.;]\s)(?:final|overall)\s?:\s?{_OPENING}"
     rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが]?\s?:?\s?{_OPENING}"
-    rf"|\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?|we|to|and|so|thus|therefore|hence|please|let's|must|^|\n|[.:,]\s)"
+    rf"|\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto|\shave|'ve)?|we|to|and|so|thus|therefore|hence|please|let's|must|^|\n|[.:,]\s)"
     rf"(?:\s(?:\w{{3,12}}ly|still|thus|therefore|hence|now|then|rather|have\sto|would|will|\w{{1,3}}self))?\s?\b{_VERB}{_OBJECT}(?:\s(?:as|with|to|by|that|down|for))?"
     rf"\s{_ADVERBS}{_OPENING}"
     rf"|\b(?:return|print)\s?{_OPENING}|\b(?:label|class|digit|judge?ment|verdict|decision|ans)\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
     rf"|\b(?:that|which)(?:'s|\sis|\sgets|\searns|\sdeserves|\smakes\sit|\smeans)\s{_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
-    rf"|\b(?:it|this)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears|\ssounds|\shas\sbeen|\scontains)?\s{_ADVERBS}{_OPENING}"
+    rf"|\b(?:c'est|das\sist|esto\ses|es)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
+    rf"|(?:^|(?<=\n)|(?<=[.!]\s))(?:looks?|sounds?|seems?|appears?)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
+    rf"|\b(?:it|this(?:\sone)?|that\sone)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears|\ssounds|\shas\sbeen|\scontains)?\s{_ADVERBS}{_OPENING}"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|text|output|reply)\s"
     rf"(?:(?:above|given|provided|here|itself|in\squestion|to\sbe\sjudged)\s)?(?=[{_TEXT_SIGNS}])"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|(?<!this\s)statement|text|output|reply)\s"
@@ -111,7 +115,7 @@ _BEFORE_WORD = re.compile(
     r"(?:^|\d%\s|[\n.,:;!?=>(\[{\]\"'|✓✗-]\s?[(\[\"'<]{0,2}|\b(?:is|be|was|are|say|seems|appears|looks|sounds|as|it|this|them|that|therefore|so|thus|hence|but"
     r"|overall|simply|just|still|a|an|the|likely|probably|clearly|certainly|definitely|obviously|entirely|completely|fully|indeed"
     r"|actually|to|with|for|than|answer|choose|write|verdict|judge?ment|label|it's|that's|this's|rather|factually|plainly|purely|totally|all"
-    r"|largely|and|or|being|been|means?|contains|has|shows|ist|est|es|è|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
+    r"|largely|and|or|being|been|means?|contains|has|shows|like|towards|ist|est|es|è|é|c'est|una?|une|eine?|uma|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
@@ -148,7 +152,7 @@ _MIN_WORDS_BEFORE_COLON = 4
 _TICKED = frozenset("x✓*●■")
 _BEFORE_LINE = re.compile(
     r"(?:[-•+]\s|[\s\"'(\[<{=>→✓]){0,4}(?:(?:probably|most\slikely|likely|definitely|clearly|certainly|surely|i\sthink|i\sbelieve|i\sguess|i'd\ssay)"
-    r"[,:]?\s)?(?:(?:it's|it\sis|a|an)\s){0,2}"
+    r"[,:]?\s)?(?:(?:it's|it\sis|a|an|option|choice)\s){0,2}"
 )
 _BLANK_LIST_MARK = re.compile(r"(?m)^\s?(?:\d{1,2})[.)]\s")
 _LONE_LETTER = re.compile(r"(?<![\w'])[B-HJ-Zb-hj-z](?![\w'])")
@@ -171,9 +175,13 @@ class LabelOptions(OptionTexts):
         super().__init__(tuple(names[0] for names in labels))
         self.names: dict[str, int] = {}
         self._codes: dict[str, int] = {}
+        self.sentences: list[LabelSentence] = []
         words: list[str] = []
         for index, names in enumerate(labels):
             for name in names:
+                if is_sentence(name):
+                    self.sentences.append(LabelSentence(index, compile_sentence(name)))
+                    continue
                 self.names[plain_words(name)] = index
                 if len(name) <= _MAX_CODE_LENGTH and not name.isalpha():
                     self._codes[name] = index
@@ -227,6 +235,10 @@ class LabelOptions(OptionTexts):
             return None
         words = self._word.findall(rest.lower())
         return label if all(self._get_label(word) == label for word in words) else None
+
+    def has_code(self, text: str) -> bool:
+        """Return whether a label's code stands anywhere in the text: "0", "one"."""
+        return self._any_code.search(text) is not None
 
     def names_other(self, text: str, start: int, label: int) -> bool:
         """Return whether the text from `start` names another label, in any context."""

@@ -36,6 +36,7 @@ from agent.reading.label_marks import (
     may_have_box,
     prepare_labels,
 )
+from agent.reading.label_sentences import SENTENCE, find_sentence
 from agent.reading.reading import Reading
 from agent.reading.statements import is_question
 from agent.reading.words import plain_words
@@ -44,10 +45,12 @@ FIELD = OptionRule(
     "field", "A field or a line of key and value states the label.", '{"hallucinated": true}'
 )
 ASKED = OptionRule(
-    "question and answer", "The answer asks whether a label fits, and says so.", "Hallucinated? No."
+    "question and answer",
+    "The answer asks whether a label fits, and says so.",
+    "Hallucinated? No.",
 )
 TICKED = OptionRule("ticked box", "The box before one label is ticked.", "[ ] 0 [x] 1")
-RULES = (FIELD, ASKED, TICKED)
+RULES = (FIELD, ASKED, TICKED, SENTENCE)
 """The rules for labels that options do not have; the others are those of options."""
 
 _SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
@@ -62,6 +65,11 @@ _SECOND_THOUGHTS = re.compile(
     r"\b(?:wait|hmm|or\s(?:maybe|perhaps|rather|possibly)|on\s(?:second|further|closer)|correction|reconsider|scratch|make\sthat)\b"
 )
 _TURN = re.compile(r"\s?\b(?:but|however|although|though|except|if|only|unless|or)\b")
+# "label: 1.0", as programs write the digit 1. Without a label, it may be a score.
+_WRITTEN_AS_FLOAT = re.compile(
+    r"^(?P<cue>(?:the\s)?(?:label|answer|judge?ment|verdict|class|prediction)\s?[:=]\s?)(?P<code>\d)\.0$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 _MAX_WHOLE = 60
 _MARKS = " \t\r\n.*`\"'()[]{}!:$#_"
@@ -151,6 +159,8 @@ def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
         return None
     options = prepare_labels(labels)
     text = _PICTURES.sub(".", normalise(answer))
+    if ".0" in text:
+        text = _WRITTEN_AS_FLOAT.sub(_write_code, text)
     # A base model may go on with another question of its own; its answer is the one before.
     next_question = _NEXT_QUESTION.search(text)
     if next_question:
@@ -158,6 +168,11 @@ def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
         if claim is not None:
             return claim
     return _choose(text, options)
+
+
+def _write_code(match: re.Match[str]) -> str:
+    """Return "1. " for "1.0", which keeps the length of the text."""
+    return f"{match['cue']}{match['code']}. "
 
 
 def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
@@ -175,6 +190,8 @@ def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
         claims = _collect_claims(answer, options)
     except TooManyClaimsError:
         return None
+    if not claims:
+        return _read_sentence(answer, options)
     claim = choose_claim(claims, answer.text)
     if claim is None:
         return None
@@ -206,6 +223,21 @@ def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[OptionC
         *_read_beginning(answer),
     ]
     return apply_languages(answer, claims)
+
+
+def _read_sentence(answer: MarkedAnswer, options: LabelOptions) -> OptionClaim | None:
+    """Read "The answer contradicts the abstract." of an answer that names no other label."""
+    lower = answer.plain.lower()
+    if not options.sentences or options.has_code(lower):
+        return None
+    claim = find_sentence(lower, options.sentences)
+    if claim is None:
+        return None
+    for mark in options.find_marks(lower):
+        is_within = claim.start <= mark.start and mark.end <= claim.end
+        if mark.label != claim.option and not is_within:
+            return None
+    return claim
 
 
 def _read_ticked(answer: MarkedAnswer, options: LabelOptions) -> Iterator[OptionClaim]:

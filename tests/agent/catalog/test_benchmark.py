@@ -524,6 +524,10 @@ def test_labels_are_read_with_the_words_that_mean_them(tmp_path):
     ("labels", "said"),
     [
         ("", "labels: `parser: label` needs from 2 to 20 labels, each with a list of the other words"),
+        (
+            "labels: {a: ['it (is|was a'], b: []}",
+            "labels: 'a': the parentheses of 'it (is|was a' are not balanced",
+        ),
         ("labels: {a: []}", "labels: `parser: label` needs from 2 to 20 labels"),
         ("labels: [a, b]", "labels: expected a map of lists of texts, not a list"),
         ("labels: {a: x, b: []}", "labels.a: expected a list of texts"),

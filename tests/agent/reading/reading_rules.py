@@ -21,6 +21,10 @@ PAGE = Path(__file__).parents[3] / "docs/scoring.md"
 BEGIN = "<!-- Written by `python -m tests.agent.reading.reading_rules` -->"
 END = "<!-- End of the written tables -->"
 OPTIONS = ("Aspirin", "Vitamin B12 injection", "Amoxicillin", "Vitamin K")
+LABELS = (
+    ("0", "true", "there is no (sign|evidence) of hallucination"),
+    ("1", "hallucinated"),
+)
 NOTE = "\n".join(
     [*(f"{number} Sign {number} is normal." for number in range(10)), "10 The dose is 50 mg."]
 )
@@ -73,7 +77,7 @@ def _read_option(answer: str) -> Reading | None:
 
 
 def _read_label(answer: str) -> Reading | None:
-    return labels.read_label(answer, (("0", "true"), ("1", "hallucinated")))
+    return labels.read_label(answer, LABELS)
 
 
 def _make_reader(metric: str) -> Callable[[str], Reading | None]:
