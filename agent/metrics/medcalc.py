@@ -28,23 +28,25 @@ def accuracy(answer: str, instance: Instance, options: Options) -> float | Unsco
 
     Lab, physical and dosage: within the limits, both inclusive. Risk, severity and diagnosis: the same number
     ("5" is "5.0"). Date: within the limits, as a date or as weeks and days. `Instance.extra` contains `category`,
-    `lower_limit` and `upper_limit`; the first reference is the published answer.
+    `lower_limit` and `upper_limit`, and `question` if the definition names its column; the first reference is the
+    published answer.
     """
     # Imported when first needed, because compiling the patterns takes a tenth of a second.
     from agent.reading.numbers import find_date, find_days, find_number
 
     gold = _get_gold(instance)
     category = _get_category(instance)
+    question = instance.extra.get("question", "")
     low = instance.extra["lower_limit"].strip()
     high = instance.extra["upper_limit"].strip()
     if category in _EXACT:
-        return _compare(answer, gold, gold, find_number)
+        return _compare(answer, question, gold, gold, find_number)
     if category in _RANGE:
-        return _compare(answer, low, high, find_number)
+        return _compare(answer, question, low, high, find_number)
     if category == "date" and _TUPLE.fullmatch(gold):
-        return _compare(answer, low, high, find_days)
+        return _compare(answer, question, low, high, find_days)
     if category == "date":
-        return _compare(answer, low, high, find_date)
+        return _compare(answer, question, low, high, find_date)
     return Unscored(Reason.NO_REFERENCE)
 
 
@@ -53,15 +55,16 @@ def read_result(answer: str, instance: Instance, options: Options) -> Reading | 
     from agent.reading.numbers import read_date, read_duration, read_number
 
     category = _get_category(instance)
+    question = instance.extra.get("question", "")
     if category in _EXACT or category in _RANGE:
-        reading = read_number(answer)
+        reading = read_number(answer, question)
     elif category == "date" and _TUPLE.fullmatch(_get_gold(instance)):
-        reading = read_duration(answer)
+        reading = read_duration(answer, question)
         if reading is not None:
             weeks, days = divmod(int(reading.value), 7)
             reading = replace(reading, value=f"{weeks} weeks, {days} days")
     elif category == "date":
-        reading = read_date(answer)
+        reading = read_date(answer, question)
     else:
         return Unscored(Reason.NO_REFERENCE)
     return reading or Unscored(Reason.UNPARSED)
@@ -76,13 +79,13 @@ def _get_category(instance: Instance) -> str:
 
 
 def _compare(
-    answer: str, low: str, high: str, find_value: Callable[[str], Value | None]
+    answer: str, question: str, low: str, high: str, find_value: Callable[[str, str], Value | None]
 ) -> float | Unscored:
-    lowest = find_value(low)
-    highest = find_value(high)
+    lowest = find_value(low, "")
+    highest = find_value(high, "")
     if lowest is None or highest is None:
         return Unscored(Reason.NO_REFERENCE)
-    value = find_value(answer)
+    value = find_value(answer, question)
     if value is None:
         return Unscored(Reason.UNPARSED)
     return float(_is_within(value, lowest, highest))

@@ -12,6 +12,10 @@ verb ("With a weight of 80 kg, the clearance is 25 mL/min."), or is the sum of t
 interpret it: "5 (2 for age, 3 for stroke)", where the parts add up to the value, "106.2 (using a weight of 75 kg)",
 "4, which is a risk of 4.8 %". In contrast, "5 (or 6)", "5 (6 with albumin)" and "20 (18-22)" contain several values.
 
+Where the question is known, so is the quantity that it asks for, with its names and its type of value. If the text
+states a value for that quantity, the value of another quantity is not read in its place: "Anion gap 28" is read
+behind a calculation that ends with 95. `agent.reading.asked_value` says which statements count.
+
 An answer is not read if it breaks off before its result, asks for what it lacks, states results that differ without a
 word of correction ("The score is 1.5. Final answer: 3"), or ends with values side by side and no total ("Eye: 2,
 verbal: 3"). A question that the model invents after its answer is passed over with what follows it.
@@ -26,8 +30,10 @@ from collections.abc import Callable
 
 from agent.reading.mentions import Mentions, V, find_dates, find_durations, find_numbers
 from agent.reading.plain_answer import simplify, simplify_with_positions
+from agent.reading.quantity import find_quantity
 from agent.reading.reading import Reading
 from agent.reading.stated_value import (
+    ASKED,
     BOXED,
     FINAL_ANSWER,
     FIRST_LINE,
@@ -63,54 +69,69 @@ RULES: dict[str, tuple[str, str]] = {
         "The first line is the value alone, and the explanation below it ends with no other result.",
         "25.2 mL/min\n\nThe patient weighs 80 kg.",
     ),
+    ASKED: (
+        "The quantity that the question asks for is named and has a value, where the rules above find none, or find the"
+        " value of another quantity.",
+        "For this woman I make the CHA2DS2-VASc score 3. Her HAS-BLED score is 2.",
+    ),
 }
 """Name of each rule -> what it does, and an answer that it reads. In the order in which the rules are tried."""
 
 
-def find_number(answer: str) -> float | None:
+def find_number(answer: str, question: str = "") -> float | None:
     """Return the number that an answer states, or None."""
-    return _find_value(answer, find_numbers)
+    return _find_value(answer, question, find_numbers)
 
 
-def find_date(answer: str) -> datetime.date | None:
+def find_date(answer: str, question: str = "") -> datetime.date | None:
     """Return the date that an answer states, or None. 03/04/2020 is 4 March, the order that the question asks for."""
-    return _find_value(answer, find_dates)
+    return _find_value(answer, question, find_dates)
 
 
-def find_days(answer: str) -> int | None:
+def find_days(answer: str, question: str = "") -> int | None:
     """Return the duration that an answer states in weeks and days ("14 weeks, 2 days", "14w2d", "14+2"), as days."""
-    return _find_value(answer, find_durations)
+    return _find_value(answer, question, find_durations)
 
 
-def read_number(answer: str) -> Reading | None:
-    """Return the number that an answer states, where it stands and the rule that read it, or None."""
-    return _read_value(answer, find_numbers, _write_number)
+def read_number(answer: str, question: str = "") -> Reading | None:
+    """Return the number that an answer states, where it stands and the rule that read it, or None.
+
+    Args:
+        answer: the answer.
+        question: the question, without the patient's note; "" if it is not known.
+    """
+    return _read_value(answer, question, find_numbers, _write_number)
 
 
-def read_date(answer: str) -> Reading | None:
+def read_date(answer: str, question: str = "") -> Reading | None:
     """Return the date that an answer states as an ISO date, where it stands and the rule that read it, or None."""
-    return _read_value(answer, find_dates, str)
+    return _read_value(answer, question, find_dates, str)
 
 
-def read_duration(answer: str) -> Reading | None:
+def read_duration(answer: str, question: str = "") -> Reading | None:
     """Return the duration that an answer states as a number of days, where it stands and the rule, or None."""
-    return _read_value(answer, find_durations, str)
+    return _read_value(answer, question, find_durations, str)
 
 
 def _write_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def _find_value(answer: str, find_mentions: Callable[[str], Mentions[V]]) -> V | None:
-    choice: Choice[V] | None = choose(simplify(answer), find_mentions)
+def _find_value(
+    answer: str, question: str, find_mentions: Callable[[str], Mentions[V]]
+) -> V | None:
+    choice: Choice[V] | None = choose(simplify(answer), find_mentions, find_quantity(question))
     return choice.mention.value if choice else None
 
 
 def _read_value(
-    answer: str, find_mentions: Callable[[str], Mentions[V]], write: Callable[[V], str]
+    answer: str,
+    question: str,
+    find_mentions: Callable[[str], Mentions[V]],
+    write: Callable[[V], str],
 ) -> Reading | None:
     text = simplify(answer)
-    choice: Choice[V] | None = choose(text, find_mentions)
+    choice: Choice[V] | None = choose(text, find_mentions, find_quantity(question))
     if choice is None or choice.mention.value is None:
         return None
     mention = choice.mention

@@ -143,6 +143,8 @@ _STEPS = (
     _Step(("\n ", " \n"), re.compile(r"(?<=\n) | (?=\n)"), _write_nothing),
     # A calculation goes on in the next line, unless that line is its result.
     _Step(("\n=", "\n≈"), _NEXT_EQUATION, _write_space),
+    # A quotation below the words that announce it: "Divided by 24 h:\n\n> 3.67 mL/hr".
+    _Step((":\n\n> ",), re.compile(r"(?<=:\n\n)> (?=\S)"), _write_nothing),
     # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
     _Step(("- ",), _SPACED_MINUS, _write_minus),
 )  # fmt: skip

@@ -73,7 +73,7 @@ class SentenceReader(Generic[V]):
         mentions = self._drop_bracketed(start, end, mentions)
         results = [mention for mention in mentions if not self._is_reference(start, mention)]
         mention, strength = self._pick(start, end, results) if results else (None, Strength.WEAK)
-        mention = self._follow_rounding(mention, end)
+        mention = self.follow_rounding(mention, end)
         first = mention or mentions[0]
         before = self._text[max(start, first.start - 200) : first.start]
         statement: Statement[V] = Statement(
@@ -123,7 +123,7 @@ class SentenceReader(Generic[V]):
             return True
         return mention.value is None and self._text.startswith(("%", " %"), mention.end)
 
-    def _follow_rounding(self, mention: Mention[V] | None, end: int) -> Mention[V] | None:
+    def follow_rounding(self, mention: Mention[V] | None, end: int) -> Mention[V] | None:
         """Return the value to which the text rounds the mention: "21.6, rounded to 22"."""
         if mention is None:
             return None
@@ -196,7 +196,7 @@ class SentenceReader(Generic[V]):
         if not result_words.APPROXIMATELY.fullmatch(before) or unit == other_unit:
             return False
         # "0.369 s (369 ms)": either may be the unit that was asked for.
-        if _differ_by_a_thousand(mention.value, other.value):
+        if differ_by_a_thousand(mention.value, other.value):
             return False
         return (
             result_words.UNIT.fullmatch(unit) is not None
@@ -243,7 +243,7 @@ class SentenceReader(Generic[V]):
         computed = [mention for mention in assigned if self._is_computed(start, mention)]
         if not computed:
             return None
-        if not self._is_explained(computed[-1], mentions, end):
+        if not self.is_explained(computed[-1], mentions, end):
             return None, Strength.EQUATION
         return computed[-1], max(Strength.EQUATION, self._weigh(start, computed[-1]))
 
@@ -252,7 +252,7 @@ class SentenceReader(Generic[V]):
         for index in range(len(mentions) - 1, 1, -1):
             total = mentions[index]
             is_sum = self._is_sum(start, mentions[:index], total)
-            if is_sum and self._is_explained(total, mentions, end):
+            if is_sum and self.is_explained(total, mentions, end):
                 return total, Strength.CONCLUSION
         return None
 
@@ -296,7 +296,7 @@ class SentenceReader(Generic[V]):
         if verbs:
             last = self._pick_last(end, verbs, mentions)
             return last, self._weigh(start, last or verbs[-1])
-        if (is_label or is_name) and self._is_explained(first, mentions, end):
+        if (is_label or is_name) and self.is_explained(first, mentions, end):
             return first, Strength.WEAK
         return None, Strength.WEAK
 
@@ -334,9 +334,9 @@ class SentenceReader(Generic[V]):
         first = stated[0]
         last = stated[-1]
         leads_to_last = result_words.LEADS_TO.search(self._text, first.end, last.start)
-        if not leads_to_last and self._is_explained(first, mentions, end):
+        if not leads_to_last and self.is_explained(first, mentions, end):
             return first
-        if not self._is_explained(last, mentions, end):
+        if not self.is_explained(last, mentions, end):
             return None
         if len(stated) == 1:
             return last
@@ -358,7 +358,7 @@ class SentenceReader(Generic[V]):
         before = self._text[max(start, mention.start - 200) : mention.start].rstrip(" =≈~$(→>-⇒≅")
         return result_words.CALCULATES.search(before) is not None
 
-    def _is_explained(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
+    def is_explained(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
         """Return whether the mentions behind this one in the sentence only explain, round or interpret it."""
         text = self._text
         previous_end = mention.end
@@ -511,7 +511,7 @@ def are_close(value: object, other: object) -> bool:
     )
 
 
-def _differ_by_a_thousand(value: object, other: object) -> bool:
+def differ_by_a_thousand(value: object, other: object) -> bool:
     """Return whether one number is a thousand times the other, as it is in a unit with another prefix."""
     if not isinstance(value, float) or not isinstance(other, float):
         return False

@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from agent.reading import result_words
+from agent.reading.asked_value import ClaimReader, ValueClaim, choose_claim
 from agent.reading.mentions import Mention, Mentions, V
+from agent.reading.only_value import find_only_value
+from agent.reading.quantity import Quantity
 from agent.reading.sentence_value import (
     SentenceReader,
     Statement,
@@ -27,6 +30,7 @@ BOXED = "LaTeX box"
 FINAL_ANSWER = "final answer"
 LAST_STATEMENT = "last statement"
 FIRST_LINE = "first line"
+ASKED = "quantity asked for"
 
 _MAX_CUES = 50  # "answer:" is looked for in the last of them
 _MAX_PASSAGE = 1_000  # characters behind a cue
@@ -37,6 +41,7 @@ _MAX_SENTENCES = 200  # before the last statement, among which a marked result i
 _LONGEST_LAST_SENTENCE = (
     10  # words without digits in a sentence without a full stop behind others with one
 )
+_EXPLICIT = frozenset((JSON_FIELD, BOXED, FINAL_ANSWER))
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
 
@@ -48,18 +53,27 @@ class Choice(Generic[V]):
     rule: str
 
 
-def choose(text: str, find_mentions: Callable[[str], Mentions[V]]) -> Choice[V] | None:
-    """Return the mention that the text states as its value, and the rule that says so."""
+def choose(
+    text: str,
+    find_mentions: Callable[[str], Mentions[V]],
+    quantity: Quantity | None = None,
+) -> Choice[V] | None:
+    """Return the mention that the text states as its value, and the rule that says so.
+
+    If the quantity that the question asks for is known, a value that the text states for it comes before a value of
+    another quantity.
+    """
     mentions = find_mentions(text)
     if mentions.only:
         return Choice(mentions.only, WHOLE_ANSWER)
-    reader = _Reader(text, mentions)
     continuation = result_words.CONTINUATION.search(text, 1)
     if continuation:
         # The model has answered and invents the next question.
         before = text[: continuation.start()].rstrip()
-        return choose(before, find_mentions) if before else None
-    return reader.choose()
+        return choose(before, find_mentions, quantity) if before else None
+    reader = _Reader(text, mentions)
+    choice = reader.choose()
+    return reader.weigh_claims(choice, quantity) if quantity else choice
 
 
 class _Reader(Generic[V]):
@@ -87,6 +101,85 @@ class _Reader(Generic[V]):
         if is_decided:
             return choice
         return None if only_sentence else self._choose_statement()
+
+    def weigh_claims(self, choice: Choice[V] | None, quantity: Quantity) -> Choice[V] | None:
+        """Return the value stated for the quantity asked for, or the choice; None if they contradict each other."""
+        reader = ClaimReader(self._text, self._mentions, self._sentences, quantity)
+        claims = reader.list_claims()
+        claim = choose_claim(claims, self._text, self._mentions)
+        if choice is None:
+            if claim:
+                return self._accept_claim(claim, reader)
+            return self._choose_by_kind(quantity) if not claims else None
+        if not claims or self._agree(choice.mention, claims[-1].mention):
+            return choice
+        is_behind = choice.mention.start > claims[-1].mention.start
+        if choice.rule in _EXPLICIT or claim is None:
+            return choice if is_behind else None
+        if not is_behind or self._is_stated_for_other(choice.mention, reader):
+            return self._accept_claim(claim, reader)
+        statement = self._sentences.read(*self._find_sentence(choice.mention))
+        return choice if statement and statement.strength > Strength.WEAK else None
+
+    def _is_stated_for_other(self, mention: Mention[V], reader: ClaimReader[V]) -> bool:
+        start, _ = self._find_sentence(mention)
+        return reader.is_of_other_quantity(mention, start)
+
+    def _accept_claim(self, claim: ValueClaim[V], reader: ClaimReader[V]) -> Choice[V] | None:
+        """Return the value that is claimed, unless the text takes it back, leaves it open or states another result."""
+        mention = claim.mention
+        if is_taken_back(self._text, mention.end):
+            return None
+        is_last = claim.sentence[1] >= len(self._text.rstrip())
+        if is_last and self._is_cut_off(mention):
+            return None
+        if self._is_left_open(claim) or self._is_contradicted_elsewhere(claim, reader):
+            return None
+        return Choice(mention, ASKED)
+
+    def _choose_by_kind(self, quantity: Quantity) -> Choice[V] | None:
+        """Return the only value of the kind that the question asks for, or a running total, or "none" as zero."""
+        if result_words.REFUSAL.search(self._text) or result_words.ASKS_BACK.search(self._text):
+            return None
+        if result_words.ALTERNATIVE.search(self._text):
+            return None
+        mention = find_only_value(self._text, self._mentions, self._sentences, quantity)
+        if mention is None or is_taken_back(self._text, mention.end):
+            return None
+        return Choice(mention, ASKED)
+
+    def _is_left_open(self, claim: ValueClaim[V]) -> bool:
+        """Return whether the text refuses, asks back, or offers another value beside the claim or after it."""
+        text = self._text
+        if result_words.REFUSAL.search(text) or result_words.ASKS_BACK.search(text):
+            return True
+        alternative = result_words.ALTERNATIVE.search(text, claim.sentence[0])
+        while alternative and alternative[0].lower() == "pending":
+            alternative = result_words.ALTERNATIVE.search(text, alternative.end())
+        return alternative is not None
+
+    def _is_contradicted_elsewhere(self, claim: ValueClaim[V], reader: ClaimReader[V]) -> bool:
+        """Return whether another sentence calls another value the score, total, result or answer."""
+        sentences = itertools.islice(
+            self._iter_sentences_from_end(0, len(self._text)), _MAX_SENTENCES
+        )
+        for start, end in sentences:
+            statement = self._sentences.read(start, end)
+            if statement is None or statement.mention is None:
+                continue
+            is_addition = result_words.ADDITION.search(self._text, start, end)
+            if not statement.is_named and not is_addition:
+                continue
+            if statement.is_aside or statement.is_risk:
+                continue
+            if self._agree(statement.mention, claim.mention):
+                continue
+            if reader.is_of_other_quantity(statement.mention, start):
+                continue
+            if claim.sentence[0] <= statement.mention.start < claim.sentence[1]:
+                continue
+            return True
+        return False
 
     def _list_json_fields(self) -> list[re.Match[str]]:
         """Return the fields of the object that ends the text, if one does."""

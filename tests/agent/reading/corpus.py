@@ -44,6 +44,7 @@ class Answer:
         gold: the value that two readers read; "-" if the answer states none or they disagree.
         options: the options of a choice.
         context: what else the reader is given: MedCalc's category, or MEDEC's numbered sentences.
+        question: MedCalc's question, without the patient's note.
     """
 
     family: str
@@ -53,6 +54,7 @@ class Answer:
     gold: str
     options: tuple[str, ...] = ()
     context: str = ""
+    question: str = ""
 
     @property
     def form(self) -> str:
@@ -111,6 +113,7 @@ def load_corpus() -> list[Answer]:
                     gold=write_gold(path.stem, row["gold"]),
                     options=tuple(row.get("options", ())),
                     context=row.get("category") or row.get("sentences") or "",
+                    question=row.get("question", ""),
                 )
             )
     return answers
@@ -195,7 +198,12 @@ def _make_instance(answer: Answer, gold: str = "") -> Instance:
         messages=(Message("user", answer.context),),
         references=references,
         multiple_choice=bool(answer.options),
-        extra={"category": category, "lower_limit": "0", "upper_limit": "0"},
+        extra={
+            "category": category,
+            "lower_limit": "0",
+            "upper_limit": "0",
+            "question": answer.question,
+        },
     )
 
 

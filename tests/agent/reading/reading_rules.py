@@ -52,7 +52,7 @@ def list_rules() -> list[ShownRule]:
         ShownRule("label", rule.name, rule.description, rule.example, _read_label)
         for rule in labels.RULES
     ]
-    rules += _list_pairs("number, date", numbers.RULES, numbers.read_number)
+    rules += _list_pairs("number, date", numbers.RULES, _read_number)
     verdict = _make_reader("medec_error_flag_accuracy")
     rules += _list_pairs("MEDEC verdict", note_verdicts.RULES, verdict)
     rules += _list_pairs("query", queries.RULES, queries.read_query)
@@ -78,6 +78,10 @@ def _read_option(answer: str) -> Reading | None:
 
 def _read_label(answer: str) -> Reading | None:
     return labels.read_label(answer, LABELS)
+
+
+def _read_number(answer: str) -> Reading | None:
+    return numbers.read_number(answer, "What is the patient's CHA2DS2-VASc Score?")
 
 
 def _make_reader(metric: str) -> Callable[[str], Reading | None]:

@@ -395,7 +395,7 @@ def test_the_stated_duration_among_others(answer, expected):
 
 @pytest.mark.parametrize(("rule", "example"), [(rule, RULES[rule][1]) for rule in RULES])
 def test_each_rule_reads_its_example(rule, example):
-    reading = read_number(example)
+    reading = read_number(example, "What is the patient's CHA2DS2-VASc Score?")
     assert reading is not None
     assert reading.rule == rule
 

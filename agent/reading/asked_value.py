@@ -1,0 +1,275 @@
+"""Read the value that a plain text states for the quantity that its question asks for. Pure.
+
+A statement in which the quantity is named and followed by a value is a claim: "Anion gap 28 mEq/L", "I make his
+CHA2DS2-VASc score 3". So is a count with its criteria ("3 of the 8 PERC criteria") and a dose with its drug. No claims
+are values of other quantities and other methods, bounds, thresholds, and statements about patients in general. Of
+claims that differ, the last counts if the text takes the earlier ones back, uses them in its calculation, or draws a
+conclusion; otherwise none does.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from agent.reading import asked_words, result_words
+from agent.reading.mentions import Mention, Mentions, V
+from agent.reading.quantity import Quantity, QuantityName
+from agent.reading.sentence_value import SentenceReader, are_close, differ_by_a_thousand
+from agent.reading.statements import find_last_retraction
+
+_MAX_NAMES = 300  # names of quantities in a text; an answer with more is an endless repetition
+_MAX_GAP = 120  # characters between a name and its value
+_MAX_SENTENCE = 1_000  # characters
+_MAX_BEFORE = 60  # characters before a name that may qualify it
+_MAX_STATED = 400  # sentences
+
+
+@dataclass(frozen=True, slots=True)
+class ValueClaim(Generic[V]):
+    """A statement of a value of the quantity asked for.
+
+    Attributes:
+        mention: the value.
+        sentence: the span of the sentence, or of the part of it that is about the quantity.
+        is_final: the statement draws a conclusion.
+    """
+
+    mention: Mention[V]
+    sentence: tuple[int, int]
+    is_final: bool
+
+
+class ClaimReader(Generic[V]):
+    """Reads the claims about a quantity in a plain text."""
+
+    def __init__(
+        self,
+        text: str,
+        mentions: Mentions[V],
+        sentences: SentenceReader[V],
+        quantity: Quantity,
+    ) -> None:
+        self._text = text
+        self._mentions = mentions
+        self._sentences = sentences
+        self._quantity = quantity
+        self._names = quantity.find_names(text)
+
+    def list_claims(self) -> list[ValueClaim[V]]:
+        """Return the claims in the order of their values; [] for an endless repetition."""
+        if len(self._names) > _MAX_NAMES:
+            return []
+        claims: list[ValueClaim[V]] = []
+        for index, name in enumerate(self._names):
+            claim = self._read_name(index, name) if name.is_asked else None
+            if claim:
+                claims.append(claim)
+        if not claims:
+            claims += self._list_named_behind()
+        claims.sort(key=lambda claim: claim.mention.start)
+        return claims
+
+    def is_of_other_quantity(self, mention: Mention[V], start: int) -> bool:
+        """Return whether the last name before a value, in its sentence, is another quantity's."""
+        last: QuantityName | None = None
+        for name in self._names:
+            if start <= name.start and name.end <= mention.start:
+                last = name
+        return last is not None and not last.is_asked
+
+    def _read_name(self, index: int, name: QuantityName) -> ValueClaim[V] | None:
+        """Return the claim that begins with a name, if one does."""
+        start, end = self._find_sentence(name)
+        if index + 1 < len(self._names):
+            end = min(end, max(self._names[index + 1].start, name.end))
+        mention = self._read_attached(name) or self._read_behind(name.end, end)
+        if mention is None or not self._is_plausible(mention):
+            return None
+        if self._is_about_others(start, name, mention, end):
+            return None
+        return ValueClaim(mention, (start, end), self._is_final(start, name.start))
+
+    def _find_sentence(self, name: QuantityName) -> tuple[int, int]:
+        """Return the span of a name's sentence. To a name that ends its line belongs the next line."""
+        text = self._text
+        first = max(0, name.start - _MAX_SENTENCE)
+        start = text.rfind("\n", first, name.start) + 1 or first
+        for match in result_words.SENTENCE_END.finditer(text, start, name.start):
+            start = match.end()
+        begin = name.end
+        label_end = asked_words.END_OF_LABEL.match(text, name.end)
+        if label_end and (label_end["mark"] or not text[start : name.start].strip(" *_#-")):
+            begin = label_end.end()
+        return start, self._find_sentence_end(begin)
+
+    def _find_sentence_end(self, start: int) -> int:
+        last = min(len(self._text), start + _MAX_SENTENCE)
+        match = result_words.SENTENCE_END.search(self._text, start, last)
+        return match.end() if match else last
+
+    def _read_attached(self, name: QuantityName) -> Mention[V] | None:
+        """Return the value written together with a name: "GCS12", "Child-Pugh A5"."""
+        match = asked_words.ATTACHED.match(self._text, name.end)
+        if match is None or self._quantity.kind != "points":
+            return None
+        mention: Mention[V] = Mention(float(match[1]), *match.span(1))  # type: ignore[arg-type]
+        return mention
+
+    def _read_behind(self, start: int, end: int) -> Mention[V] | None:
+        """Return the value that follows a name, or the result of the calculation that does."""
+        mentions = self._mentions.list_between(start, end)
+        if not mentions:
+            return None
+        first = mentions[0]
+        gap = self._text[start : first.start]
+        if len(gap) > _MAX_GAP or not asked_words.leads_to_value(gap):
+            return None
+        if self._is_result(first, mentions, end):
+            rounded = self._sentences.follow_rounding(first, end)
+            return self._follow_unit(rounded or first, end)
+        statement = self._sentences.read(start, end)
+        if statement is None or statement.mention is None or statement.is_risk:
+            return None
+        before = self._text[max(start, statement.mention.start - 6) : statement.mention.start]
+        if not asked_words.EQUALS.search(before):
+            return None
+        return self._follow_unit(statement.mention, end)
+
+    def _is_result(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
+        """Return whether a value is stated, and what follows in its sentence explains or interprets it."""
+        if self._is_limited(mention) or self._sentences.is_operand(mention):
+            return False
+        if asked_words.COMPUTES_ON.match(self._text, mention.end):
+            return False
+        return self._is_followed_by_comment(mention, mentions, end)
+
+    def _is_followed_by_comment(
+        self, mention: Mention[V], mentions: list[Mention[V]], end: int
+    ) -> bool:
+        """Return whether the other values of a sentence are those of a comment on this one."""
+        behind = [other for other in mentions if other.start > mention.start]
+        components = asked_words.COMPONENTS.match(self._text, mention.end, end)
+        if components:
+            inside = [other for other in behind if other.end <= components.end()]
+            if len(inside) > 1:
+                behind = [other for other in behind if other.start >= components.end()]
+        if not behind:
+            return True
+        gap = self._text[mention.end : behind[0].start]
+        if asked_words.COMMENTS.match(gap) and not result_words.RIVAL.search(gap):
+            return True
+        return self._sentences.is_explained(mention, [mention, *behind], end)
+
+    def _is_limited(self, mention: Mention[V]) -> bool:
+        if mention.value is None or self._sentences.is_denied(mention):
+            return True
+        return self._sentences.is_bound(mention) and not self._is_of_maximum(mention)
+
+    def _is_of_maximum(self, mention: Mention[V]) -> bool:
+        """Return whether a count of points or criteria stands before its maximum: "2/8"."""
+        match = result_words.OF_TOTAL.match(self._text, mention.end)
+        if match is None or self._quantity.kind not in ("points", "criteria"):
+            return False
+        return isinstance(mention.value, float) and mention.value <= float(match[1])
+
+    def _follow_unit(self, mention: Mention[V], end: int) -> Mention[V]:
+        """Return the same value in the unit that the question asks for: "0.386 s, that is 386 msec"."""
+        unit = self._quantity.unit
+        if unit is None or unit.match(self._text, mention.end):
+            return mention
+        for other in self._mentions.list_between(mention.end, end):
+            if differ_by_a_thousand(mention.value, other.value) and unit.match(
+                self._text, other.end
+            ):
+                return other
+        return mention
+
+    def _is_plausible(self, mention: Mention[V]) -> bool:
+        return is_plausible(mention.value, self._quantity)
+
+    def _is_about_others(
+        self, start: int, name: QuantityName, mention: Mention[V], end: int
+    ) -> bool:
+        """Return whether a statement is hypothetical, general, or about another method or version."""
+        text = self._text
+        before = text[max(start, name.start - _MAX_BEFORE) : name.start]
+        if asked_words.OTHER_CASE.match(text, start, name.end) or asked_words.QUALIFIED.search(
+            before
+        ):
+            return True
+        if asked_words.GENERAL.search(before) and asked_words.GENERAL_BEHIND.match(
+            text, mention.end
+        ):
+            return True
+        if asked_words.LIMIT_BEHIND.match(text, mention.end):
+            return True
+        clause_start = start + len(text[start : name.start].rpartition(", ")[0])
+        clause_end = min(end, mention.end + 25)
+        rivals = self._quantity.rivals
+        return rivals.search(text, clause_start, clause_end) is not None and not rivals.search(
+            text, name.start, name.end
+        )
+
+    def _is_final(self, start: int, end: int) -> bool:
+        """Return whether the words before a name draw a conclusion."""
+        return asked_words.CONCLUDES.search(self._text, start, end) is not None
+
+    def _list_named_behind(self) -> Iterator[ValueClaim[V]]:
+        """Yield the claims in which the name stands behind the value: "3 of the 8 PERC criteria"."""
+        text = self._text
+        for match in self._quantity.behind.finditer(text):
+            line_start = text.rfind("\n", 0, match.start()) + 1
+            mentions = self._mentions.list_between(line_start, match.start())
+            if not mentions:
+                continue
+            mention = mentions[-1]
+            gap = text[mention.end : match.start()]
+            if len(gap) > _MAX_GAP or not asked_words.UNIT_GAP.fullmatch(gap):
+                continue
+            if self._is_limited(mention) or not self._is_plausible(mention):
+                continue
+            start = line_start
+            for stop in result_words.SENTENCE_END.finditer(text, line_start, mention.start):
+                start = stop.end()
+            end = self._find_sentence_end(match.end())
+            behind = self._mentions.list_between(match.end(), end)
+            if not self._is_followed_by_comment(mention, [mention, *behind], end):
+                continue
+            if asked_words.OTHER_CASE.match(text, start, mention.start):
+                continue
+            if asked_words.GIVEN.search(text, start, mention.start):
+                continue
+            yield ValueClaim(mention, (start, match.end()), self._is_final(start, mention.start))
+
+
+def is_plausible(value: object, quantity: Quantity) -> bool:
+    """Return whether a value is one that the quantity can have: points are whole or half, criteria a small count."""
+    if not isinstance(value, float):
+        return True
+    if quantity.kind == "points":
+        return value * 2 == int(value * 2)
+    if quantity.kind == "criteria":
+        return value == int(value) and 0 <= value <= asked_words.MOST_CRITERIA
+    return True
+
+
+def choose_claim(
+    claims: Sequence[ValueClaim[V]], text: str, mentions: Mentions[V]
+) -> ValueClaim[V] | None:
+    """Return the claim that decides; None if there is none or they contradict each other."""
+    if not claims:
+        return None
+    last = claims[-1]
+    retraction = find_last_retraction(text)
+    for claim in claims[:-1]:
+        if are_close(claim.mention.value, last.mention.value):
+            continue
+        if retraction is not None and claim.mention.end <= retraction <= last.mention.start:
+            continue
+        if last.is_final and not claim.is_final:
+            continue
+        used = mentions.list_between(last.sentence[0], last.mention.start)
+        if any(are_close(claim.mention.value, mention.value) for mention in used):
+            continue
+        return None
+    return last

@@ -1,0 +1,228 @@
+"""Find the quantity that a question asks for, and the names under which an answer may state it.
+
+"What is the patient's CURB-65 score?" asks for a number of points. quantities.yaml lists the quantities of medical
+calculators with their names and abbreviations. For any other quantity, the names are taken from the question: its words
+before "?", the abbreviation in brackets, and the initials.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal, get_args
+
+from agent.errors import ConfigError
+from agent.io.yaml_map import YamlMap, read_yaml
+
+QuantityKind = Literal["points", "criteria", "amount", "date", "duration"]
+
+_NEVER = "(?!)"
+_MAX_QUESTION = 2_000  # characters; a longer text is no question, but a whole prompt
+_DRUG = "{drug}"
+_LONGEST_ABBREVIATION = 3  # letters; "map" and "ga" are words and syllables
+_GAP = r"(?:'s)?[ _/-]{0,2}"
+_PART = re.compile(r"\[[^\]]*\]|\S+")
+_ASKED = re.compile(
+    r"\bwhat (?:is|are|was) (?:the )?(?:the )?(?:patient's |value of |estimated )*(?:the )?([^?\n]{3,100}?)"
+    r"(?: \(([A-Z][\w-]{1,12})\))?(?: (?:in|using|based on|for|of this|according to|by) [^?\n]{0,200})?\?",
+    re.IGNORECASE,
+)
+_SMALL_WORDS = frozenset(("of", "the", "for", "and", "in", "to", "a", "an"))
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """The quantity that a question asks for.
+
+    Attributes:
+        kind: what type of value it has.
+        names: finds names of the quantity.
+        others: finds names of other quantities.
+        behind: matches a name that stands directly behind the value: "of oral cortisone" in "211 mg of oral cortisone".
+        rivals: finds words that make a value one of another method or version.
+        unit: matches the unit that the question asks for; None if it asks for none, or results are stated in no other.
+        units: matches a unit in which, of all that a calculation uses, only this quantity is stated.
+    """
+
+    kind: QuantityKind
+    names: re.Pattern[str]
+    others: re.Pattern[str]
+    behind: re.Pattern[str]
+    rivals: re.Pattern[str]
+    unit: re.Pattern[str] | None
+    units: re.Pattern[str]
+
+    def find_names(self, text: str) -> list["QuantityName"]:
+        """Return the names of quantities in a text; of those that overlap, the first, then the longest."""
+        found = [QuantityName(*match.span(), is_asked=True) for match in self.names.finditer(text)]
+        for match in self.others.finditer(text):
+            found.append(QuantityName(*match.span(), is_asked=False))
+        found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
+        names: list[QuantityName] = []
+        for name in found:
+            if not names or name.start >= names[-1].end:
+                names.append(name)
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class QuantityName:
+    """A name of the quantity asked for, or of another one, in a text."""
+
+    start: int
+    end: int
+    is_asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A quantity of quantities.yaml, with its names as sources of patterns."""
+
+    question: tuple[str, ...]
+    names: tuple[str, ...]
+    behind: tuple[str, ...]
+    drug: str
+    kind: QuantityKind
+    rivals: tuple[str, ...]
+    unit: str
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _GeneralNames:
+    """Names that an answer may use for whatever was asked: of any score, and of any answer."""
+
+    scores: tuple[str, ...]
+    answers: tuple[str, ...]
+
+    def list_names(self, kind: QuantityKind) -> tuple[str, ...]:
+        return (*self.scores, *self.answers) if kind in ("points", "criteria") else self.answers
+
+
+@lru_cache(256)
+def find_quantity(question: str) -> Quantity | None:
+    """Return the quantity that a question asks for, or None.
+
+    Raises:
+        ConfigError: quantities.yaml is missing or wrong.
+    """
+    question = " ".join(question.replace("\u2019", "'").split())
+    if not question or len(question) > _MAX_QUESTION:
+        return None
+    entries, others, general = _load()
+    entry = _find_entry(entries, question)
+    if entry is None:
+        return _read_question(question)
+    drug = re.search(entry.drug, question, re.IGNORECASE) if entry.drug else None
+    filled = [name.replace(_DRUG, drug[1]) if drug else name for name in entry.names]
+    filled += general.list_names(entry.kind)
+    behind = [name.replace(_DRUG, drug[1]) if drug else name for name in entry.behind]
+    rival_names: list[str] = list(others)
+    for other in entries:
+        if other is not entry:
+            rival_names += (name for name in other.names if name not in entry.names)
+    return Quantity(
+        entry.kind,
+        _compile([name for name in filled if _DRUG not in name]),
+        _compile([name for name in rival_names if _DRUG not in name]),
+        _compile([name for name in behind if _DRUG not in name]),
+        _compile(list(entry.rivals)),
+        re.compile(rf" ?(?:{entry.unit})(?!\w)", re.IGNORECASE) if entry.unit else None,
+        re.compile(rf" ?(?:{'|'.join(entry.units) or _NEVER})", re.IGNORECASE),
+    )
+
+
+def _find_entry(entries: tuple[_Entry, ...], question: str) -> _Entry | None:
+    """Return the entry with the longest phrase that stands in the question."""
+    lowered = question.lower()
+    best: tuple[int, _Entry] | None = None
+    for entry in entries:
+        for phrase in entry.question:
+            if phrase.lower() in lowered and (best is None or len(phrase) > best[0]):
+                best = len(phrase), entry
+    return best[1] if best else None
+
+
+def _read_question(question: str) -> Quantity | None:
+    """Return the quantity of a question that quantities.yaml does not list."""
+    entries, others, general = _load()
+    asked = _ASKED.search(question)
+    if asked is None:
+        return None
+    words = asked[1].split()
+    names = [re.escape(word) for word in words]
+    initials = "".join(word[0] for word in words if word.lower() not in _SMALL_WORDS).upper()
+    found = [" ".join(names)]
+    if asked[2]:
+        found.append(re.escape(asked[2]))
+    if len(initials) > 2:
+        found.append(re.escape(initials))
+    rival_names = list(others)
+    for entry in entries:
+        rival_names += entry.names
+    kind: QuantityKind = "points" if words[-1].lower() == "score" else "amount"
+    found += general.list_names(kind)
+    never = re.compile(_NEVER)
+    others_source = _compile([name for name in rival_names if _DRUG not in name])
+    return Quantity(kind, _compile(found), others_source, never, never, None, never)
+
+
+def _compile(names: list[str]) -> re.Pattern[str]:
+    """Return a pattern that finds any of the names, the longest first."""
+    longest_first = sorted(names, key=len, reverse=True)
+    return re.compile("|".join(map(_compile_name, longest_first)) or _NEVER, re.IGNORECASE)
+
+
+def _compile_name(name: str) -> str:
+    """Return the source of a pattern for a name in the notation of quantities.yaml."""
+    if name.isalpha() and name.isupper() and len(name) <= _LONGEST_ABBREVIATION:
+        return rf"(?<![^\W_])(?-i:{name})(?![^\W\d_])"
+    pattern = ""
+    has_words = False
+    for part in _PART.findall(name):
+        if part.startswith("["):
+            words = f"(?:{part[1:-1].replace(' ', _GAP)})"
+            pattern += f"(?:{_GAP}{words})?" if has_words else f"(?:{words}{_GAP})?"
+        else:
+            pattern += (_GAP if has_words else "") + f"(?:{part})"
+            has_words = True
+    is_latin = name.isascii() or not re.search("[\u3040-\u9fff\uac00-\ud7af]", name)
+    return rf"(?<![^\W_]){pattern}(?![^\W\d_])" if is_latin else pattern
+
+
+@lru_cache(1)
+def _load() -> tuple[tuple[_Entry, ...], tuple[str, ...], _GeneralNames]:
+    """Return the quantities of quantities.yaml, the names of others that questions do not ask for, and general names.
+
+    Raises:
+        ConfigError: the file is missing or wrong.
+    """
+    path = Path(__file__).with_name("quantities.yaml")
+    data = read_yaml(path, ConfigError)
+    shared = data.named_texts("shared")
+    entries: list[_Entry] = []
+    for item in data.maps("quantities"):
+        entries.append(_read_entry(item, shared))
+        item.finish()
+    others = data.names("others")
+    general = _GeneralNames(data.names("scores"), data.names("answers"))
+    data.finish()
+    if data.problems:
+        raise ConfigError(f"{path}: {'; '.join(data.problems)}")
+    return tuple(entries), others, general
+
+
+def _read_entry(item: YamlMap, shared: dict[str, tuple[str, ...]]) -> _Entry:
+    kinds: tuple[QuantityKind, ...] = get_args(QuantityKind)
+    kind_name = item.choice("kind", kinds)
+    like = item.name("like", "")
+    return _Entry(
+        question=item.names("question"),
+        names=(*item.names("names"), *shared.get(like, ())),
+        behind=item.names("behind"),
+        drug=item.text("drug", ""),
+        kind=next(kind for kind in kinds if kind == kind_name),
+        rivals=item.names("rivals"),
+        unit=item.text("unit", ""),
+        units=item.names("units"),
+    )
