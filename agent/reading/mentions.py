@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from agent.reading.caseless import compile_caseless
+
 V = TypeVar("V", bound=float | datetime.date)
 
 
@@ -94,11 +96,10 @@ _SPACED_NAMES = (
     "I ",
     "[ ",
 )  # the ends of what the pattern above matches before a space
-_NUMBERED_BEFORE = re.compile(
+_NUMBERED_BEFORE = compile_caseless(
     r"\b(?:steps?|criteri(?:on|a)|equation|type|class|stage|grade|factor|part|item|option|day"
     r"|table|phase|tier|NYHA|ASA"
     r"|KDIGO|category|rule)[ -]#?$",
-    re.IGNORECASE,
 )
 _NUMBERED_BEHIND = re.compile(r"(?:-\d)?[ab]?\b(?![.,]\d)(?! ?(?:points?|=))", re.IGNORECASE)
 _UNIT_BEFORE = re.compile(r"[A-Za-z](?: ?/ ?| per )$")
@@ -164,7 +165,7 @@ _WORDS = (
 # "So three of the eight criteria are met." In contrast, "if the patient meets two of the four" states no result.
 _BEGINS = r"(?:(?:^|(?<=[.!?] ))(?:(?:so|thus|hence|therefore|overall|in total),? )?)"
 _OF_ALL = rf"(?:out )?of (?:the |all )?(?:{_WORD}) (?:[\w-]{{1,15}} ){{0,2}}criteria\b"
-_NUMBER_IN_WORDS = re.compile(
+_NUMBER_IN_WORDS = compile_caseless(
     r"\b(?:scores?|scroe|total|answer|result|index|sum|number|count|leaves|totall?ing)\b[^.;:=\n\d]{0,60}?"
     rf"(?:\b(?:is|was|of|to|at|equals)|[:=]) ?{_WORDS}(?= ?(?:points?\b|[.,;:!)(\n]|$))"
     rf"|\b(?:meets?|met|satisf\w{{2,4}}|fulfil\w{{0,4}}|has|with|scores?"
@@ -173,13 +174,13 @@ _NUMBER_IN_WORDS = re.compile(
     rf"|^{_WORDS.replace('words', 'alone')}(?= ?(?:points?\b|(?:[\w-]{{1,15}} ){{0,2}}criteri(?:a"
     rf"|on)\b(?! of)|[.,;!(\n]|$))"
     rf"|[:;,] {_WORDS.replace('words', 'last')}(?= points?\b)",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
-_CRITERIA_IN_WORDS = re.compile(
+_CRITERIA_IN_WORDS = compile_caseless(
     rf"{_BEGINS}(?:(?:the|this) patient|she|he) (?:therefore |thus )?(?:meets|met|satisfies|fulfils|fulfills|has)"
     rf" {_WORDS}(?= {_OF_ALL})"
     rf"|{_BEGINS}{_WORDS.replace('words', 'criteria')}(?= {_OF_ALL} (?:are|were) (?:met|present|positive|satisfied)\b)",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 
 # English, Spanish, Portuguese, French, Italian and German; every name begins with one of these.
@@ -194,19 +195,16 @@ _SLASHED = re.compile(
 )
 _DAY_BEFORE_MONTH = re.compile(r"\bdd ?[/.-] ?mm\b|\bd[/.-]m[/.-]y", re.IGNORECASE)
 _ISO = re.compile(r"(?<![\d/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
-_MONTH_FIRST = re.compile(
-    rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b", re.IGNORECASE
-)
-_DAY_FIRST = re.compile(
+_MONTH_FIRST = compile_caseless(rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b")
+_DAY_FIRST = compile_caseless(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?[\s-](?:(?:of|de) )?{MONTH},?[\s-](?:(?:de|del) )?(\d{{4}})\b",
-    re.IGNORECASE,
 )
 
 # English, and the words of other languages in which models answer.
 _WEEKS = r"(?:weeks?|wks?|w|semanas?|semaines?|wochen?|settiman[ae]|weken)"
 _DAYS = r"(?:days?|d|d[ií]as?|jours?|tagen?|giorn[io]|dagen)"
 _COUNT = rf"\d{{1,3}}|{_WORD}"
-_WEEKS_DAYS = re.compile(
+_WEEKS_DAYS = compile_caseless(
     rf"(?<![\w.,])({_COUNT})[\s-]?{_WEEKS}\b['\")\s,]{{0,6}}(?:(?:and|with|y|et|und|e|en|n)\b|&|\+"
     rf"|plus)?[\s,'\"(]{{0,6}}(?:({_COUNT})[\s-]?{_DAYS}\b)?"
     rf"|(?<![\d.,])(\d{{1,3}})(?:周|週間?)(?:又|零|和)?(\d)[天日]"
@@ -214,7 +212,6 @@ _WEEKS_DAYS = re.compile(
     rf"|(?<![\d.,])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?!\.?\d)(?: ?{_WEEKS}\b)?"
     rf"|(?<![\d.,/])(\d{{1,2}})(?: and | )([0-6])/7(?! ?\d)(?: ?{_WEEKS}\b)?"
     rf"|\bweeks?[\"']? ?[:=] ?(\d{{1,2}})[\s,;]{{1,3}}[\"']?days?[\"']? ?[:=] ?([0-6])\b",
-    re.IGNORECASE,
 )
 # "4 weeks, minus 3 days"
 _MORE_DAYS = re.compile(r"[\s,'\"(]{0,3}(?:[a-z]{1,6} )?\d{1,2} ?(?:d|t|g|j|$)", re.IGNORECASE)

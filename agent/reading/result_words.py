@@ -2,12 +2,14 @@
 
 import re
 
+from agent.reading.caseless import compile_caseless
+
 OBJECT_START = re.compile(r"\{\s{0,20}[\"']")
 JSON_FIELD = re.compile(
     r"[\"'](\w{1,60})[\"'] ?: ?(\"(?:[^\"\\\\]|\\\\.){0,20000}\"|'[^'\n]{0,200}'"
     r"|\[[^\[\]{}]{0,500}\]|\{[^{}]{0,500}\}|[^\s,{}\"']{1,40})"
 )
-BESIDE_THE_ANSWER = re.compile(
+BESIDE_THE_ANSWER = compile_caseless(
     r"reason|think|thought|explan|step|rational|work|calculat|formula|note|unit|interpret|comment"
     r"|risk|percent|class|categor"
     r"|stage|prob|confiden|mortal|input|item|criteri(?!\w*_(?:met|count))|component|breakdown"
@@ -15,10 +17,9 @@ BESIDE_THE_ANSWER = re.compile(
     r"|menstr|cycle|current|visit|today"
     r"|weight|height|^age|sex|gender|creatinin|max|min|range|limit|id$|version|conception_age"
     r"|method|equation|question",
-    re.IGNORECASE,
 )
 BOXED = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,50}\}){0,500})\}")
-CUE = re.compile(
+CUE = compile_caseless(
     r"\b(?:(?:final|overall|correct|short|direct)[ _-]?)?(?:answers?|ans)\b[\"'*]{0,3}"
     r"(?: (?:to (?:the|this|your) question|in [a-z/]{1,12}|for (?:the|this) patient|here|value))?"
     r" ?(?:is|was|[:=→]|->|would be|equals|should be|must be|-(?= ))"
@@ -29,7 +30,7 @@ CUE = re.compile(
     r"|\bfinal (?:[\w-]{1,20} ){0,5}(?:\([^()\n]{0,30}\) ?)?(?:is|was|[:=→])"
     r"|^ ?(?:final )?(?:answer|result|final score|final result|total score|conclusion):?$"
     r"|^final ?[:=]",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 # "The maximum score is 9", "a total of 9 is possible": these describe the scale, not the patient's result.
 OF_A_SCORE = re.compile(
@@ -74,37 +75,34 @@ FILLER = (
     r"|gestational|age|all"
     r"|criteria|points?|is|was) ?|[\s≈~($\"',:=])"
 )
-BEHIND_VERB = re.compile(rf"({VERB}){FILLER}{{0,8}}$", re.IGNORECASE)
+BEHIND_VERB = compile_caseless(rf"({VERB}){FILLER}{{0,8}}$")
 # "→ BMI 31.25", "gives a MAP of 93.3"
 GIVES_NAMED = re.compile(
     r"(?:→|= ?|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
     r"|the )?(?:[\w'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
 )
-RESULT_NOUN = re.compile(
+RESULT_NOUN = compile_caseless(
     r"\b(?:(?:total|score|result|answer|sum|final|overall|index|subtotal|tally"
     r"|number of (?:[a-z]{1,12} )?criteria|criteria met)s?\b[^.;:\n=]{0,80})"
     rf"(?:{VERB}|\b(?:of|at)){FILLER}{{0,8}}$|\b(?:total|score|sum|result|answer) ?$",
-    re.IGNORECASE,
 )
 NAME_OF = re.compile(r"(?:an? |the )?[A-Z][\w-]{1,20}(?: [\w-]{1,20})? of ")
 PREPOSITION = re.compile(
     r"\b(?:of|at|to|as|on|with|by|from|either|in|for|since|and|or|the)\b|[+×*/(]", re.IGNORECASE
 )
-CONCLUDES = re.compile(
+CONCLUDES = compile_caseless(
     r"\b(?:therefore|thus|hence|consequently|accordingly|overall|finally|in (?:total|summary"
     r"|conclusion|short)|altogether"
     r"|as a result|to (?:summari[sz]e|conclude)|so|(?:this|which) (?:gives|yields|results|makes"
     r"|brings|means|leads)|giving|yielding|resulting"
     r"|we (?:get|obtain|find|have)|adding|plugging|substituting|putting|summing|total|for a total"
     r"|patient's|estimated|calculated|computed)\b|∴",
-    re.IGNORECASE,
 )
-BOUND_BEFORE = re.compile(
+BOUND_BEFORE = compile_caseless(
     r"(?:(?<![-=])[<>]=?|=<|[≤≥≦≧≠]|!=|\b(?:than|at (?:least|most)|up to|under|over|below|above"
     r"|beyond|exceed\w{0,4}"
     r"|equal to or|(?:minimum|maximum) of|before|after|by|until|since|not|isn't|never|no)) ?"
     r"(?:or equal to |about |approximately |around |~ ?|\()?\$?$",
-    re.IGNORECASE,
 )
 BETWEEN = re.compile(
     r"\b(?:between|from) (?:about |around |approximately )?\d[^,;:=\n]{0,30}(?<!is)(?<!=) $",
@@ -137,7 +135,7 @@ NEW_STATEMENT = re.compile(
 WHICH_IS = re.compile(
     r"[^,;:\d]{0,30}, (?:which|that) (?:is|are|was|would|puts|places|makes)\b", re.IGNORECASE
 )
-INTERPRETS = re.compile(
+INTERPRETS = compile_caseless(
     r"\b(?:indicat\w*|suggest\w*|correspond\w*|consistent|meaning|means|impl(?:y|ies|ying)"
     r"|represent\w*|classif\w*"
     r"|categor\w*|class|stage|grade|risks?|mortality|probability|likelihood|survival|normal"
@@ -148,15 +146,13 @@ INTERPRETS = re.compile(
     r"|since|the) (?:lmp|last (?:menstrual )?period)|dos(?:e|ing|age) (?:should|adjust\w*|reduc\w*"
     r"|must)|adjustments?|reduced?|prevalence|incidence|significan\w*|associated|fall(?:s|ing)"
     r"|place[sd]?|puts?|points? (?:for|from)|criteria|contribut\w*|usually|typically|seen)\b|[<>≥≤]",
-    re.IGNORECASE,
 )
-RIVAL = re.compile(
+RIVAL = compile_caseless(
     r"\b(?:or|if|else|versus|vs|not|instead|otherwise|alternativ\w*|rather|but|either|though"
     r"|however|up|down|between|correct(?:ed|s)|while|whereas)\b"
     r"|^\W*range\b|\brang(?:es|ing) (?:from|of|between)\b|±",
-    re.IGNORECASE,
 )
-ASIDE = re.compile(
+ASIDE = compile_caseless(
     r"\([A-Za-z][^()\n]{1,80}[=:]|[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
     r"|according to (?:[\w-]{1,15} ){0,3}(?:guid|recommend)|for comparison|in comparison"
     r"|by comparison|for reference|if|when|while|although|unless|note|please|however, (?:note|it)"
@@ -177,15 +173,13 @@ ASIDE = re.compile(
     r"|increase|adjust|administer|take|use|hold|replace|infuse|follow|call|do not|recheck)\b"
     r"|(?:this|i) (?:calculation |result |value |estimate )?(?:assum\w*|used?|uses|was rounded"
     r"|is based|is calculated|was calculated|took|have used|rounded)|patients? with)",
-    re.IGNORECASE,
 )
-RISK = re.compile(
+RISK = compile_caseless(
     r"\b(?:risk|mortality|probability|likelihood|chance|odds|survival|rate of|prevalence|class"
     r"|stage|category|grade)\b",
-    re.IGNORECASE,
 )
 SCORE = re.compile(r"\b(?:scores?|points|index)\b", re.IGNORECASE)
-INPUT = re.compile(
+INPUT = compile_caseless(
     r"^\W*(?:(?:the |this |his |her |their |patient's |patient |(?:concentration|level|value"
     r"|amount) of |serum |plasma |current |body "
     r"|actual |total body |given |reported |measured |recorded )*)"
@@ -199,7 +193,6 @@ INPUT = re.compile(
     r"|fio2|paco2)\b"
     r"(?: (?:used|began|started|concentration|level|value|count|of|interval|date|day|first"
     r"|blood pressure|\([^()]{0,20}\))){0,3}\W{0,3}(?:is|was|were|are|=|:|of|on|has|\d|$)",
-    re.IGNORECASE,
 )
 UNKNOWN = re.compile(
     r"\W*(?:not|n/a|unknown|none|cannot|can't|unable|insufficient|unclear|undetermined"
@@ -211,7 +204,7 @@ OTHER_DATE = re.compile(
     r"|began|started|on)\b[^,;]{0,30}$",
     re.IGNORECASE,
 )
-REFUSAL = re.compile(
+REFUSAL = compile_caseless(
     r"\b(?:cannot|can't|can not|could not|couldn't|unable to|not possible to|impossible to"
     r"|not able to)\b(?:\W+\w+){0,3}?\W+"
     r"(?:calculat\w*|comput\w*|determin\w*|be (?:\w+ly )?(?:calculated|computed|determined"
@@ -219,18 +212,16 @@ REFUSAL = re.compile(
     r"|complete|derive)"
     r"|\bnot (?:calculable|computable|determinable|applicable|available|possible)\b"
     r"|\b(?:insufficient|not enough) (?:data|information|details)",
-    re.IGNORECASE,
 )
 CALCULATES = re.compile(
     r"\d[^\n=≈]{0,120}[-+*/×÷·^] ?[\d(√][^\n=≈]{0,120}$"
     r"|[=≈][^\n=≈]{0,100}[-+*/×÷·^√(][^\n=≈]{0,100}$|√|\bsqrt|\bexp|\bln|[+*×] ?[\w(]{1,30}\)\s*$"
 )
-ALTERNATIVE = re.compile(
+ALTERNATIVE = compile_caseless(
     r"\(\d{1,4} if\b|\b(?:alternatively|pending|(?:could|might|may) (?:also|equally|well)|or possibly"
     r"|depend(?:s|ing) on"
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
-    re.I,
 )
 # "Wells score for PE 3.0"
 SCORE_FOR = re.compile(r"^\W*(?:[A-Z][\w'-]{1,20} ){1,3}score for [A-Z]{2,5} ?$")
@@ -243,16 +234,14 @@ OF_TOTAL = re.compile(r"/(\d{1,2})(?! ?[/.=*×÷]|\d)")
 NAMED_RESULT = re.compile(
     rf"\b(?:scores?|answer|result)\b[^.;:\n=,]{{0,60}}{VERB}{FILLER}{{0,8}}$", re.IGNORECASE
 )
-REFERENCE = re.compile(
+REFERENCE = compile_caseless(
     r"\b(?:thresholds?|cut-?offs?|limits?|normal(?: values?| range)?|reference(?: range)?"
     r"|baseline|out of(?: the| a| all)?|ranges? (?:from|of|is))\b"
     r"[^;:=\d]{0,20}$",
-    re.IGNORECASE,
 )
 ADDITION = re.compile(r"\d ?\+ ?\d{1,3}(?: ?\+ ?\d{1,3}){0,20} ?= ?\d")
-WOULD_HAVE = re.compile(
+WOULD_HAVE = compile_caseless(
     r"\bwould(?:'ve| have)\b|\b(?:but|without|if|unless|otherwise)\b[^.;\n]{0,80}\bwould (?:be|give|make|become)\b",
-    re.IGNORECASE,
 )
 REFERENCE_BEHIND = re.compile(
     r"[^.,;:=\d\n]{0,20}\b(?:thresholds?|cut-?offs?|limits?)\b", re.IGNORECASE
@@ -263,10 +252,9 @@ RISK_BEHIND = re.compile(
     re.IGNORECASE,
 )
 # The answer asks for what it lacks.
-ASKS_BACK = re.compile(
+ASKS_BACK = compile_caseless(
     r"\b(?:(?:could|can|would) you(?! like)|i(?:'d| would)? (?:still )?need|once you"
     r"|please (?:provide|share|confirm|clarify|specify|tell))\b",
-    re.IGNORECASE,
 )
 SO_FAR = re.compile(
     r"\b(?:current|keeping|making|remains?|unchanged|so far|running|subtotal|now)\b[^.\n]{0,40}"
@@ -281,11 +269,10 @@ CONTINUATION = re.compile(
     re.IGNORECASE,
 )
 # The end of a line that is no end of a sentence.
-BREAKS_OFF = re.compile(
+BREAKS_OFF = compile_caseless(
     r"(?:[=+×*/(,:;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"
     r"|as|because|since|from"
     r"|patient's|if|than))$",
-    re.IGNORECASE,
 )
 FULL_STOP = re.compile(r"[a-z0-9)%][.!?](?:\s|$)")
 OPERATOR_BEFORE = re.compile(r"[*/×÷^] ?$|\w \+ $")
@@ -335,9 +322,7 @@ ROUNDED_TO = re.compile(
     r"|[^\d.;\n]{0,25}\b(?:so|call it) (?:about |approximately |roughly |~|≈ ?)?$",
     re.IGNORECASE,
 )
-USED = re.compile(
-    r"(?:\b(?:was|were|is|are|has been)|n't) (?:therefore |thus |not )?used\b", re.IGNORECASE
-)
+USED = compile_caseless(r"(?:\b(?:was|were|is|are|has been)|n't) (?:therefore |thus |not )?used\b")
 # Stronger than CONCLUDES, whose words begin steps as well: "adding 280 days gives 10/08/2021".
 FINALLY = re.compile(
     r"\b(?:therefore|thus|hence|overall|so|final|in (?:total|summary|conclusion))\b|∴",

@@ -6,6 +6,8 @@ error would give credit for an option that the answer rejects.
 
 import re
 
+from agent.reading.caseless import compile_caseless
+
 _REACH = 400  # characters examined before a mention
 _SENTENCE_END = re.compile(r"[.!?][)\]\"']*(?=\s)|\n")
 # A colon does not end a clause here: "it is wrong to say: the answer is A".
@@ -13,7 +15,7 @@ _CLAUSE_END = re.compile(
     r"[,;]\s|\s-\s|\b(?:so|thus|therefore|hence|but|then|because|since|consequently)\b",
     re.IGNORECASE,
 )
-_DENIAL = re.compile(
+_DENIAL = compile_caseless(
     r"\b(?:not|no|never|nobody|none|neither|nor|cannot|wrong(?:ly)?|incorrect(?:ly)?|false(?:ly)?|mistaken(?:ly)?"
     r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
     r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether"
@@ -22,7 +24,6 @@ _DENIAL = re.compile(
     r"|\b(?:previous|initial|first|original)\s(?:answer|option|choice|thought|guess|impression|instinct|inclination|pick)\s?$"
     r"|\b(?:previous|initial)\s?$"
     r"|\b(?:students?|people|some|someone|many|others|one|you)\s(?:\w{1,12}\s)?(?:say|argue|claim|think|believe|choose|pick|answer)\b",
-    re.IGNORECASE,
 )
 _IF_ASKED = r"if (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b"
 # Words that look like a denial or a condition and are none.
@@ -40,14 +41,13 @@ _TURN = re.compile(
     r"\b(?:but|although|though|however|unless|except|if|when|only|avoid\w*|too|also|as well|and so|so is|yet)\b",
     re.IGNORECASE,
 )
-_RETRACTION = re.compile(
+_RETRACTION = compile_caseless(
     r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on"
     r"|actually(?:,| no\b)"
     r"|no, |correction\s?[:,!]|sorry\b(?! friends)|hmm"
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
     r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
     r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",
-    re.IGNORECASE,
 )
 
 # One of these occurs in every retraction; looking for them first is much faster.
@@ -81,17 +81,15 @@ _OTHER_CASE_AFTER = re.compile(
 
 
 # The refusals of chat models. "Consult a doctor" is none: such advice often follows an answer.
-_REFUSAL = re.compile(
+_REFUSAL = compile_caseless(
     r"\b(?:i(?:'m| am) sorry|i apologi[sz]e|as an ai\b|i(?:'m| am) (?:unable|not able|not allowed|not qualified)"
     r"|i (?:cannot|can't|can not|won't|will not|must decline to|am not comfortable|do not feel comfortable)"
     r"\s(?:\w+\s){0,3}?(?:provide|give|answer|help|assist|offer|make|comment|comply|recommend|advise|determine|say|choose))",
-    re.IGNORECASE,
 )
 # Words after which no sentence ends.
-_OPEN_END = re.compile(
+_OPEN_END = compile_caseless(
     r"(?<![\w'])(?:an?|and|are|as|at|be|because|but|by|for|from|has|have|if|in|is|its?|may|need|of|on|or|since|that|the"
     r"|their|these|this|those|to|was|were|which|while|who|with|would)$",
-    re.IGNORECASE,
 )
 _MIN_BEGUN_WORDS = 3  # of a last sentence without an end
 
