@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 Sentences = Mapping[int, str]
 """The sentences of a note by their number; empty if they are not known."""
@@ -54,6 +55,8 @@ def _is_same_order(a: str, b: str) -> bool:
     return matcher.ratio() >= _MIN_SIMILARITY
 
 
+# The sentences of a note are split again for every passage that is compared with them.
+@lru_cache(512)
 def split_words(text: str) -> frozenset[str]:
     """Return the words and numbers of a text, in lower case."""
     return frozenset(_WORD.findall(text.lower()))

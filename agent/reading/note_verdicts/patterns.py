@@ -17,9 +17,10 @@ class VerdictPattern:
 
     def find_all(self, flat: str, lower: str) -> Iterator[re.Match[str]]:
         """Yield the statements in a text, which is also given in lower case."""
-        return (
-            self.pattern.finditer(flat) if any(word in lower for word in self.needs) else iter(())
-        )
+        for word in self.needs:
+            if word in lower:
+                return self.pattern.finditer(flat)
+        return iter(())
 
 
 def _build_statement(needs: str, pattern: str) -> VerdictPattern:
@@ -31,16 +32,16 @@ def _join(needs: str, pattern: re.Pattern[str]) -> VerdictPattern:
 
 
 # Marks that carry no meaning here are replaced by spaces, so that positions stay the same.
-FLAT = str.maketrans(dict.fromkeys('"*`_#[]({}<>|$•\ufe0f', " "))
+FLAT = str.maketrans(dict.fromkeys('"*`_#[]({}<>|$•\ufe0f\u20e3─│┃═║┌┐└┘╔╗╚╝├┤╠╣', " "))
 
 SENTENCE_WORD = (
-    r"(?:sentences?|lines?|statements?|sent\.|items?|satz|zeile|frase|oraci[oó]n|l[ií]nea|phrase|ligne|riga"
+    r"(?:sent[ea]n[cs]es?|lines?|statements?|sent\.|items?|satz|zeile|frase|oraci[oó]n|l[ií]nea|phrase|ligne|riga"
     r"|zin|mening"
-    r"|zdanie)"
+    r"|zdanie|предложени[еия]|строк[аеи])"
 )
 NOT_AFTER = r"(?![\w/%]|[.,]\d|-\w)"
 NUMBER = rf"(?:(?:ids?|numbers?|no\.?|nr\.?)\s{{0,2}})?[:=]?\s{{0,2}}'?(\d{{1,4}}){NOT_AFTER}"
-REFERENCE = rf"\b(?:{SENTENCE_WORD}|ids?)\s{{0,2}}{NUMBER}"
+REFERENCE = rf"\b(?:{SENTENCE_WORD}|ids?|number(?!s))\s{{0,2}}{NUMBER}"
 # "2 sentences", "1 error", "7 days ago": a count. Lower case, because a sentence begins with a capital.
 COUNT = re.compile(
     r"\s{0,3}(?:%|(?:(?:potential|possible|medical|clinical|factual)\s)?(?:sentences?|errors?|mistakes?"
@@ -68,8 +69,8 @@ CORRECT_IN_CAPITALS = (
     r"|TEXT|dose)\b)(?!:)(?!\s{0,3}/|\s{1,3}INCORRECT)"
 )
 CORRECT_WORD = (
-    r"(?i:corr?r?e?c?t|all\s(?:is\s)?(?:correct|fine|good)|(?:it\s)?looks?\s(?:correct|fine|good)(?:\sto\sme)?"
-    r"|(?:i'd\ssay\s)?it(?:'s|\sis)\scorrect|correcto|korrekt|corretto|correcte|richtig|poprawn[ya]"
+    r"(?i:corr?r?e?c?t|all\s(?:is\s)?(?:correct|fine|good)|(?:it\s)?looks?\s(?:correct|fine|good|right)(?:\sto\sme)?"
+    r"|(?:i'd\ssay\s)?it(?:'s|s|\sis)\scorrect|all\s(?:clear|good)|(?:the\s)?note(?:'s|\sis)\s(?:correct|fine|ok|okay|accurate)|correcto|korrekt|corretto|correcte|richtig|poprawn[ya]"
     r"|no\s(?:\w{1,12}\s)?(?:errors?|issues?|mistakes?|problems?|inaccuracies|corrections?"
     r"|changes)(?:\s(?:found|detected|identified|needed|required))?|error[\s-]free)"
 )
@@ -92,11 +93,23 @@ CAPTION = (
     r"|incorrect)(?:\s(?:sentence|line|version|text))?\s?[:=>→-]{1,2}\s"
 )
 CORRECT_LINE = re.compile(
-    rf"{BULLET}(?P<label>{LABEL})?'?(?:{CORRECT_IN_CAPITALS}|{CORRECT_WORD}(?=\W{{0,4}}(?:\n|\Z)))(?!\W{{0,2}}\?)"
+    rf"{BULLET}(?P<label>(?i:{LABEL}))?'?(?:{CORRECT_IN_CAPITALS}|{CORRECT_WORD}(?=\W{{0,4}}(?:\n|\Z)))(?!\W{{0,2}}\?)"
+)
+# "Correct. The history and the treatment fit together."
+OPENING_CORRECT = re.compile(r"\s{0,6}correct[.!]\s(?=\s{0,3}[A-Z])", re.IGNORECASE)
+# "1 6 The dose is 5 mg.": the flag, the number and the corrected sentence.
+FLAG_AND_NUMBER = re.compile(
+    r"[ \t]{0,4}1[ \t,;]{1,3}(?P<number>\d{1,4})[ \t,;.:)]{1,3}(?P<text>[A-Z][^\n]{1,1500})"
+)
+# "Sentences 0 to 10 are all accurate."
+RANGE_FINE = _build_statement(
+    "sentences|lines|statements|ids",
+    rf"\b{SENTENCE_WORD}\s(?P<first>\d{{1,4}})\s?(?:-|–|to|through|thru)\s?(?P<last>\d{{1,4}})\s(?:are|look|seem|is)\s"
+    rf"(?:\w{{1,12}}\s){{0,2}}?(?:correct|accurate|fine|right|sound|valid|plausible|appropriate|ok|okay|consistent)\b",
 )
 BOXED = re.compile(r"\\boxed\s{0,2}")
 INCORRECT = re.compile(
-    rf"{BULLET}(?:{LABEL})?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z))"
+    rf"{BULLET}(?:(?i:{LABEL}))?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z)|[:,]?\s\d)"
     rf"|Incorrect(?=[.!:]\s)|ERROR(?=\W{{1,3}}\d))(?!\w)"
 )
 ID_LINE = re.compile(
@@ -117,11 +130,11 @@ SUBMISSION = re.compile(
 
 # "3: OK", "6: ERROR" in a list of all sentences.
 STATUS = re.compile(
-    r"(?:ok|okay|fine|correct|no\s(?:\w{1,12}\s)?(?:errors?|issues?|problems?)|accurate|plausible|acceptable"
+    r"(?:ok|okay|fine|correct|t(?:rue)?(?=\W{0,3}(?:$|\Z|\n))|no\s(?:\w{1,12}\s)?(?:errors?|issues?|problems?)|accurate|plausible|acceptable"
     r"|right|normal|consistent|good|valid)(?=\W{0,3}(?:$|\Z|\n)|[.,;-])"
     r"|[✓✔✅☑]"
     r"|(?P<wrong>[✗❌✘]|(?:error(?!s|:|\s(?:found|detected|identified|present))|wrong|incorrect|inaccurate"
-    r"|erroneous|not\scorrect)\b)",
+    r"|erroneous|not\s(?:correct|fine|ok|okay|right|accurate)|f(?:alse)?(?=\W{0,3}(?:$|\Z|\n)))\b)",
     re.IGNORECASE,
 )
 DOUBT = re.compile(
@@ -188,6 +201,10 @@ ERROR_NOUN = (
 )
 # The articles and nouns of a note in other languages.
 FOREIGN_NOTE = r"(?:la|el|le|die|der|das|il|o|a)\s(?:nota|texto|texte|note|notiz|text|testo|befund)"
+_COUNT_IN_WORDS = (
+    r"(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"|nineteen|twenty(?:-\w{3,5})?|thirty)"
+)
 CALLS_CORRECT = (
     _build_statement(
         "korrekt|richtig|correct|corrett|corret",
@@ -200,9 +217,45 @@ CALLS_CORRECT = (
         r"|no\shay\s(?:ning[uú]n\s)?errore?s?)\b",
     ),
     _build_statement(
-        "unchanged|as is|as it is|as written",
+        "sätze|frases|oraciones|phrases|frasi|zinnen",
+        r"\b(?:alle\ssätze\ssind\s(?:\w{1,20}\s)?(?:korrekt|richtig|in\sordnung)"
+        r"|todas\s(?:las|as)\s(?:frases|oraciones)\s(?:\w{1,12}\s){0,4}?(?:son|están|estão|são)\s(?:\w{1,20}\s)?corret?c?t?as"
+        r"|toutes\sles\sphrases\s(?:\w{1,12}\s){0,3}?sont\s(?:\w{1,20}\s)?(?:correctes|exactes|justes)"
+        r"|tutte\sle\sfrasi\s(?:\w{1,12}\s){0,3}?sono\s(?:\w{1,20}\s)?corrette"
+        r"|alle\szinnen\s(?:zijn\s(?:\w{1,12}\s)?(?:correct|juist)|kloppen))\b",
+    ),
+    _build_statement(
+        "contien|enthält| hat |presenta|contém|bevat",
+        rf"{FOREIGN_NOTE}\s(?:ne\s|no\s|non\s|não\s)?(?:contiene|contient|enthält|hat|presenta|contém|bevat)\s"
+        r"(?:ning[uú]n\serror|errores|errori|erros|keine?n?\sfehler|aucune\serreur|geen\sfout(?:en)?)\b",
+    ),
+    _build_statement(
+        "正确|錯誤|错误",
+        r"(?:(?:所有|全部|每个|每個|每一)(?:的)?(?:句子|陈述|陳述|句|内容)(?:都|均|皆)?(?:是)?(?:正确|没有错误|無錯誤|无误)"
+        r"|(?:病历|记录|笔记|文本)(?:是)?(?:完全)?正确|(?:没有|无|未发现)(?:任何)?错误)(?!吗)",
+    ),
+    _build_statement(
+        "unchanged|as is|as it is|as it stands|as written",
         rf"\bi(?:'d|\swould|\swill|'ll)?\s(?:leave|keep)\s(?:{NOTE}|it|everything|all\ssentences)\s(?:unchanged"
-        rf"|as\s(?:it\s)?is|as\swritten)\b",
+        rf"|as\s(?:it\s)?is|as\sit\sstands|as\swritten)\b",
+    ),
+    _build_statement(
+        "check",
+        rf"(?:{NOTE}|\b(?:everything|it\sall|all\s(?:of\sit|sentences|lines)))\s(?:checks?\sout|passes\smy\scheck)\b",
+    ),
+    _build_statement(
+        "note's|text's|case's|record's",
+        rf"{NOTE}'s\s(?:(?:medically|factually|clinically|all|entirely|completely)\s)?{FINE_WORD}",
+    ),
+    _build_statement(
+        "this is|it is|it's",
+        r"\b(?:this\sis|it(?:\sis|'s))\san?\s(?:\w{1,20}\s)?(?:correct|accurate|error-free|flawless)\s(?:\w{1,20}\s)?note\b",
+    ),
+    _build_statement(
+        "anything",
+        r"\b(?:(?:could|did|do|does|was|am)(?:\snot|n't)|can\snot|can't|cannot|unable\sto|not\sable\sto)\s(?:really\s|actually\s)?"
+        r"(?:find|see|identify|detect|spot|notice|have)\sanything\s(?:that(?:'s|\sis|\sneeds|\sshould)\s(?:to\s)?(?:be\s)?"
+        r"|to\s|in\sneed\sof\s)?(?:medically\s|factually\s)?(?:wrong|incorrect|inaccurate|amiss|chang|correct|fix|altered)\w{0,5}\b",
     ),
     _build_statement(
         "none",
@@ -212,7 +265,7 @@ CALLS_CORRECT = (
         "correct|accura|error|fine|right|consistent|ok|sound|valid|plausible|unremark|appropriate|coherent|flawless"
         "|order|free of|free from",
         rf"(?:{NOTE}|\b(?:all|each|every)\s(?:one\s)?(?:of\s)?(?:(?:the|these"
-        rf"|its)\s)?(?:\d{{1,4}}\s)?{SENTENCE_WORD}|\beverything)"
+        rf"|its)\s)?(?:(?:\d{{1,4}}|{_COUNT_IN_WORDS})\s)?{SENTENCE_WORD}|\beverything|\b(?:every\sone|all|each)\sof\sthem|\bthey\sall)"
         rf"(?:\s(?:in|of|here|above)(?:\s(?:the|this)\s(?:\w{{1,20}}\s)?(?:note|text))?|\s(?:itself|as\s(?:written"
         rf"|given|a\swhole|it\sstands|presented|provided)))?\s(?:is|are|looks?|seems?|appears?"
         rf"|reads?)(?:\sto\sbe)?\s"
@@ -254,7 +307,7 @@ CALLS_CORRECT = (
         rf"\b(?:no|0|zero)\s(?:(?!other|further|more|additional|such)\w{{1,20}}\s){{0,2}}(?:{ERROR_NOUN}|changes?"
         rf"|alterations?)\b"
         rf"(?=\s(?:(?:that\s)?(?:was|were|is|are|has\sbeen|have\sbeen|could\sbe|can\sbe)\s|to\s|found|detected"
-        rf"|identified|present|needed|required|necessary|noted|seen|spotted|exists?"
+        rf"|identified|present|needed|required|necessary|noted|seen|spotted|exists?|with\s(?:it|this|the\snote)\b"
         rf"|in\s(?:the|this|any|your)\s(?:\w{{1,20}}\s){{0,2}}(?:note|text|sentences?|record|vignette)|here)"
         rf"|\W{{0,4}}(?:$|\Z|\n|[,;]))",
     ),
@@ -284,10 +337,10 @@ BEFORE_TOKEN = re.compile(
 )
 
 WRONG_WORD = (
-    r"(?:wrong|incorrect|inaccurate|erroneous|errors?(?!-free)|mistakes?|mistaken|false|flawed|problem(?:atic)?"
+    r"(?:wrong|wrng|worng|incorrect|incorect|inaccurate|erroneous|errors?(?!-free)|mistakes?|mistaken|false|flawed|problem(?:atic)?"
     r"|inconsistent|inappropriate|contraindicated|altered|faulty"
     r"|culprit|misleading|implausible|contradict\w{1,4}|falsch|incorrect[aoe]|err[oó]nea?|erronée?"
-    r"|sbagliat[ao]|fout|fel)\b"
+    r"|sbagliat[ao]|fout|fel|неверно|неправильн\w{2}|ошибочн\w{2}|errad[ao])\b"
 )
 NOT_RIGHT = (
     r"(?:not|n't)\s(?:\w{1,12}\s){0,2}?(?:correct|right|accurate|consistent|appropriate|supported|compatible"
@@ -301,7 +354,7 @@ THIS_WRONG = re.compile(
 )
 WRONG_BEFORE = re.compile(
     rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
-    rf"|fehler|erreur|errore)|"
+    rf"|fehler|erreur|errore|erro|fout|ошибка|falla)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
     rf"|modified|changed|falsche)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\bculprit|\bodd\sone\sout)"
     rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
@@ -316,6 +369,8 @@ WRONG_AFTER = re.compile(
     rf"|[:=-]\s{{0,3}}(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}?{WRONG_WORD}"
     rf"|{NOT_RIGHT}|\b(?:should|must|needs\sto|ought\sto|has\sto)\s(?!not\b|stay"
     rf"|remain)(?:\w{{1,12}}\s){{0,2}}?(?:be|read|say|state|have|mention|name|instead|contain|list)\b"
+    r"|\b(?:conflicts?|clashes)\swith(?!\s(?:sentence|line)s?\s\d)\b|\b(?:misidentif|misstat|misnam|mislabel|misdiagnos)\w{1,4}\b"
+    r"|\b(?:gives|names|states|has|uses|lists|makes)\s(?:an?|the)\s(?:wrong|incorrect|erroneous)\b|\b(?:tampered|meddled)\swith\b"
     r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     r"|\b(?:must|has\sto|should)\sbe\s(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     rf"|\b(?:is|ist|es|est)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
@@ -337,9 +392,24 @@ CHOICE = re.compile(
     rf"|\bi(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\s(?:with|for)|select|flag|settle\s(?:on"
     rf"|for)|opt\sfor|name)(?:\sthat|\sit's|\sit\sis)?"
     rf"|\bthe\s(?:sentence\s)?id\s(?:is|would\sbe)|\bleav(?:es|ing)\s(?:us\swith|only|just|me\swith)?|\b(?:it"
-    rf"|this)\s(?:is|must\sbe)(?=\s(?:{SENTENCE_WORD}|ids?)\s))"
+    rf"|this)(?:'s|\sis|\smust\sbe|\shas\sto\sbe)(?=\s(?:{SENTENCE_WORD}|ids?)\s))"
     rf"\s{{0,2}}:?\s{{0,2}}(?:{SENTENCE_WORD}\s|the\s)?{NUMBER}(?!\s(?:[a-z]{{2,}})\s(?:{SENTENCE_WORD}))",
     re.IGNORECASE,
+)
+# "It's 6.", "Probably 6", "Wrong is 6": a sentence that says no more.
+BARE_CHOICE = re.compile(
+    rf"(?:^|[.!?\n]\s)\W{{0,4}}(?:(?:i\sthink\s)?(?:it(?:'s|\sis|\smust\sbe|\shas\sto\sbe)|gotta\sbe|must\sbe|has\sto\sbe)"
+    rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect)"
+    rf"[:,]?\s(?:probably\s)?(?:in\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?=\s{{0,2}}(?:[.!,;:)]|\n|\Z|because\b|since\b))",
+    re.IGNORECASE,
+)
+_WRONG_IN_CHINESE = r"(?:错误|錯誤|有误|有誤|有错|不正确|不正確|誤り|間違)"
+WRONG_AFTER_CHINESE = re.compile(
+    r"(?:第\s?(\d{1,4})\s?(?:号|號|番)?\s?(?:个|個)?(?:句|行|文)|句子?\s?(\d{1,4})(?!\d)|(\d{1,4})\s?番の文)"
+    rf"(?P<between>[^。！？\n\d不没無ない]{{0,12}}?){_WRONG_IN_CHINESE}"
+)
+WRONG_BEFORE_CHINESE = re.compile(
+    rf"{_WRONG_IN_CHINESE}(?:的)?(?:句子)?(?:在于|出现在|位于|是|在|为|は)\s?(?:第\s?(\d{{1,4}})\s?(?:号)?(?:句|行|文|个句)|句子\s?(\d{{1,4}})(?!\d))"
 )
 REMAINS = re.compile(
     rf"(?:\b(?:thus|so|therefore|hence|only)\b,?\s)(?:{SENTENCE_WORD}\s)?{NUMBER}\s(?:remains|is\sleft)\b",
@@ -454,20 +524,20 @@ EXCUSE = re.compile(
     re.IGNORECASE,
 )
 BARE_WRONG = re.compile(
-    rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:is|was|must\sbe"
+    rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:(?:isn't|is\snot)(?:\s(?:right|correct|fine|okay|ok))?(?=\s{{0,2}}[.,:;!\n])|(?:is|was|must\sbe"
     rf"|should\sbe)\s(?!not\b)(?:(?!not\b)\w{{1,12}}\s){{0,3}}?(?:{WRONG_WORD}|(?:{SENTENCE_WORD}"
-    rf"|one)\s(?:with|containing)\sthe\serror)",
+    rf"|one)\s(?:with|containing)\sthe\serror))",
     re.IGNORECASE | re.MULTILINE,
 )
 NUMBER_ALONE = re.compile(
     rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,2}}(?:\.\s|\.?\Z|\.?\n))",
     re.IGNORECASE | re.MULTILINE,
 )
-REFERS = "sentence|line|id|statement|item|satz|zeile|frase|phrase|orac|línea|riga|zin|mening|zdanie"
+REFERS = "sentence|number|sentense|sentance|предложени|строк|line|id|statement|item|satz|zeile|frase|phrase|orac|línea|riga|zin|mening|zdanie"
 CALLS_SENTENCE_WRONG = (
     _join(
         "error|mistake|inaccura|incons|problem|issue|flaw|discrep|contradict|wrong|incorrect|altered"
-        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch",
+        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch|erro|fout|ошибка|falla",
         WRONG_BEFORE,
     ),
     _join(REFERS, WRONG_AFTER),
@@ -481,6 +551,11 @@ CALLS_SENTENCE_WRONG = (
         MENDED_IN,
     ),
     _join("guess|my |i |i'|leav|it |this| id ", CHOICE),
+    _join(
+        "it|be |likely|probably|definitely|obviously|wrong|erroneous|faulty|incorrect", BARE_CHOICE
+    ),
+    _join("句|番|行", WRONG_AFTER_CHINESE),
+    _join("句|行|文", WRONG_BEFORE_CHINESE),
     _join("remains|is left", REMAINS),
     _join("except|apart|other than|besides|save for|aside", EXCEPT_FOR),
     _join("except| but |besides|other than|apart from", ALL_EXCEPT),
@@ -546,14 +621,80 @@ NUMBER_WORDS = {
     )
 }  # fmt: skip
 NUMBER_IN_WORDS = re.compile(
-    rf"\b(?P<before>{SENTENCE_WORD}\s(?:id\s|number\s|no\.\s)?)"
+    rf"\b(?P<before>{SENTENCE_WORD}\s(?:id\s|number\s|no\.\s)?|(?:wrong|incorrect|erroneous|faulty|altered)\s(?:one|entry|id)\sis\s)"
     rf"(?P<word>{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
 PLACE_IN_WORDS = re.compile(
     r"\b(?P<place>first|opening|very\sfirst|last|final|closing|very\slast|penultimate|second-to-last)\s(?P<sentence>sentence|line|statement)\b"
-    r"(?!\s(?:of|in|about|mention))",
+    r"(?!\s(?:of(?!\s(?:the|this|your)\s(?:\w{1,12}\s)?(?:note|text|vignette|record|case|report)\b)|in|about|mention))",
     re.IGNORECASE,
+)
+
+
+# Words of the note that the text calls wrong or replaces, without quotation marks.
+_OLD = r"(?P<old>[\w%/.'’-]{2,40}(?:\s[\w%/.'’-]{1,40}){0,6}?)"
+_NEW = r"(?P<new>[\w%/.'’-]{2,40}(?:\s[\w%/.'’-]{1,40}){0,6})"
+_AT_CLAUSE = r"(?:^|[.!?;:\n]\s{0,3}|\bthe\s|\bthat\s)"
+REPLACED_WORDS = (
+    _build_statement(
+        "replace|change|swap|substitute",
+        rf"\b(?:replac|chang|swap)(?:e|p|ed|ing)?\s{_OLD}\s(?:with|by|for|to|into)\s(?:an?\s|the\s)?{_NEW}",
+    ),
+    _build_statement(
+        "should|must|ought",
+        rf"{_AT_CLAUSE}{_OLD}\s(?:should|must|ought\sto)\s(?:really\s|instead\s|actually\s)?(?:have\sbeen|be|read|say)\s"
+        rf"(?:an?\s|the\s)?{_NEW}",
+    ),
+    _build_statement("->|=>|→|➜", rf"(?:^|\n)\W{{0,4}}{_OLD}\s?(?:->|=>|→|➜)\s?{_NEW}"),
+    _build_statement(
+        "is wrong|is incorrect|is the wrong|is inaccurate|is erroneous|is the error|is contraindicated|is clearly"
+        "|was wrong|is an error",
+        rf"{_AT_CLAUSE}{_OLD}\s(?:is|was)\s(?:clearly\s|definitely\s|simply\s)?(?:the\s|an\s)?{WRONG_WORD}",
+    ),
+    _build_statement(
+        "instead of|rather than|, not ",
+        rf"\b(?P<from>should|must|ought\sto)\b[^.!?\n]{{1,120}}?(?:,\snot|,?\s(?:instead\sof|rather\sthan))\s(?:an?\s|the\s)?{_OLD}(?=[.,;!\n)]|\s(?:as|because|since|which)\b|\Z)",
+    ),
+    _build_statement(
+        "instead of|rather than|not ",
+        rf"\b(?P<from>instead\sof|rather\sthan)\s(?:an?\s|the\s)?{_OLD},[^.!?\n]{{3,100}}\b(?:should|must|ought)\b",
+    ),
+)
+_SENTENCE_CALLED = r"(?:sentence|line|statement)"
+DESCRIBED_SENTENCE = (
+    _build_statement(
+        "sentence|line|statement",
+        rf"\bthe\s{_OLD}\s{_SENTENCE_CALLED}\s(?:is|contains|has|that(?:'s|\sis))\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,3}}?{WRONG_WORD}",
+    ),
+    _build_statement(
+        "sentence|line|statement|one",
+        rf"\b(?:wrong|incorrect|erroneous|faulty|altered)\s(?:sentence|line|statement|one)\sis\sthe\s(?:one|sentence|line)\s"
+        rf"(?:about|with|on|mentioning|that\s(?:says|mentions|names)|where)\s(?:the\s|an?\s)?{_OLD}(?=[.,;!\n)]|\Z)",
+    ),
+    _build_statement(
+        "sentence|line|statement",
+        rf"\b(?:error|mistake)\sis\sin\sthe\s{_SENTENCE_CALLED}\s(?:about|with|on|mentioning|that\s(?:says|mentions|names)|where)\s"
+        rf"(?:the\s|an?\s)?{_OLD}(?=[.,;!\n)]|\Z)",
+    ),
+)
+WORDS_BEFORE_NAME = re.compile(
+    r"(?:(?:the|an?|this|that)\s)?(?:(?:diagnosis|use|dose|choice|prescription|administration)\sof\s)?(?:the\s|an?\s)?",
+    re.IGNORECASE,
+)
+# Words that do not tell one sentence from the others.
+GENERAL_WORDS = re.compile(
+    r"(?:(?:the|this|his|her|their|your|first|second|third|last|only|next|final|whole|entire|rest|given|drug|correct|right)\s){0,2}"
+    r"(?:patients?|wom[ae]n|m[ae]n|child|infant|boy|girl|note|sentence|line|answer|text|treatment|therapy|diagnosis|management"
+    r"|medications?|drugs?|dose|dosage|doctor|physician|history|exam(?:ination)?|findings?|symptoms?|symptom|presentation"
+    r"|statement|everything|nothing|something|which|there|first|second|third|last|final|correction|version|condition|disease"
+    r"|choice|of\schoice|clinical|picture|word|value|number|others?|following|above|below)",
+    re.IGNORECASE,
+)
+# A line that is a sentence, perhaps behind a bullet or a caption: "+ The dose is 5 mg.", "Should read: The dose ..."
+BULLETED_LINE = re.compile(
+    r"^[^\w\n\"']{0,8}(?:[A-Za-z][a-z ]{1,30}:\s{1,3})?(?P<text>[^\W\d_][^\n]{15,1500})$",
+    re.MULTILINE,
 )
 
 

@@ -1,23 +1,21 @@
 """Read the verdict in a plain text: lines in the form of an answer, and statements in sentences. Pure."""
 
 import re
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, replace
 
 from agent.reading.note_verdicts import patterns
 from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.note import (
     Sentences,
-    find_phrase,
     look_up_sentence,
     measure_similarity,
     split_words,
 )
+from agent.reading.note_verdicts.quoted import QuotedSentences
 
 _MIN_SIMILARITY = 0.6
 _MIN_RESEMBLANCE = 0.3  # of a line that begins with a sentence's number
 _ONLY_NUMBER = re.compile(r"\W*\d{1,4}\W*")
-_MAX_LOOKED_UP = 40  # passages compared with the note's sentences
 _MAX_LINES = 400  # lines examined at each end of an answer
 
 
@@ -74,6 +72,37 @@ def _write_place(match: re.Match[str], last: int) -> str:
     return f"{match['sentence']} {number}".ljust(len(match[0]))
 
 
+@dataclass(frozen=True, slots=True)
+class _NumberedLine:
+    """A line that begins with a sentence's number; `head` is the match of `ID_LINE`."""
+
+    line: re.Match[str]
+    head: re.Match[str]
+    is_first: bool = False
+
+    @property
+    def start(self) -> int:
+        return self.line.start()
+
+    @property
+    def end(self) -> int:
+        return self.line.end()
+
+    @property
+    def number(self) -> int:
+        return _get_number(self.head)
+
+    @property
+    def has_mark_of_list(self) -> bool:
+        """Whether the number has a full stop or bracket: "1." or "1)"."""
+        return self.head["mark"].startswith((".", ")"))
+
+
+def _get_number(head: re.Match[str]) -> int:
+    """Return the number in a match of `ID_LINE`, whose group stands before the mark."""
+    return int(head[head.re.groupindex["mark"] - 1])
+
+
 class ClaimsOfText:
     """Collects the claims of a plain text about a note, and decides between them."""
 
@@ -90,24 +119,27 @@ class ClaimsOfText:
 
     def add_lines(self) -> None:
         """Add the lines in the form that was asked for, and those of the official submission."""
+        opening = patterns.OPENING_CORRECT.match(self._flat)
+        if opening:
+            self._add(NO_ERROR, opening.start(), opening.end(), "line", is_final=True)
         lines = [line for line in patterns.LINE.finditer(self._flat) if line[0].strip(" .-=:,'~+")]
         if len(lines) > 2 * _MAX_LINES:
             lines = lines[:_MAX_LINES] + lines[-_MAX_LINES:]
-        numbered: list[tuple[re.Match[str], re.Match[str]]] = []
+        numbered: list[_NumberedLine] = []
         for line in lines:
             start, end = line.span()
             submission = patterns.SUBMISSION.match(self._plain, start, end)
             if submission:
                 self._add_submission(submission)
                 continue
-            if self._add_judged_line(start, end):
+            if self._add_flagged_line(start, end) or self._add_judged_line(start, end):
                 continue
             if self._add_correct_line(start, end):
                 continue
             incorrect = patterns.INCORRECT.match(self._flat, start)
             number = incorrect and patterns.ID_LINE.match(self._flat, incorrect.end(), end)
             if incorrect and number and self._is_sentence(number, end):
-                self._add_number(number, line, "line")
+                self._add_number(_NumberedLine(line, number), "line")
                 continue
             if incorrect:
                 self._add(SOME_ERROR, start, incorrect.end(), "line", is_final=True)
@@ -115,12 +147,13 @@ class ClaimsOfText:
             number = patterns.ID_LINE.match(self._flat, start, end)
             status = number and patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
             if number and status and not status["wrong"]:
-                self._numbers_called_fine.add(self._get_number(number))
+                self._numbers_called_fine.add(_get_number(number))
             if number and status and status["wrong"]:
-                self._add(self._get_number(number), start, end, "stated verdict", is_final=False)
+                self._add(_get_number(number), start, end, "stated verdict", is_final=False)
             elif number and self._is_sentence(number, end):
-                numbered.append((line, number))
-        self._add_numbered(numbered, lines)
+                numbered.append(_NumberedLine(line, number, is_first=line is lines[0]))
+        if numbered:
+            self._add_numbered(numbered, lines[-1])
         if self._sentences and self._sentences.keys() <= self._numbers_called_fine:
             self._add(NO_ERROR, 0, len(self._flat), "stated verdict", is_final=False)
 
@@ -134,6 +167,17 @@ class ClaimsOfText:
             verdict = number if number >= 0 else CONTRADICTION
         self._add(verdict, match.start(), match.end(), "submission line", is_final=True)
 
+    def _add_flagged_line(self, start: int, end: int) -> bool:
+        """Add a line of flag, number and corrected sentence, as in a submission: "1 6 The dose is 5 mg."."""
+        match = patterns.FLAG_AND_NUMBER.match(self._flat, start, end)
+        if match is None:
+            return False
+        number = int(match["number"])
+        if look_up_sentence(match["text"], self._sentences) != number:
+            return False
+        self._add(number, start, end, "submission line", is_final=True)
+        return True
+
     def _add_judged_line(self, start: int, end: int) -> bool:
         """Add a line that repeats a sentence and says whether it is right: "1 The dose is 5 mg. - INCORRECT"."""
         status = patterns.STATUS_BEHIND.search(self._flat, max(start, end - 40), end)
@@ -141,9 +185,9 @@ class ClaimsOfText:
         if not status or not number or self._measure(number, status.start()) < _MIN_SIMILARITY:
             return False
         if status["wrong"]:
-            self._add(self._get_number(number), start, end, "stated verdict", is_final=False)
+            self._add(_get_number(number), start, end, "stated verdict", is_final=False)
         else:
-            self._numbers_called_fine.add(self._get_number(number))
+            self._numbers_called_fine.add(_get_number(number))
         self._judged_lines.append((start, end))
         return True
 
@@ -195,7 +239,7 @@ class ClaimsOfText:
             return True
         is_marked = bool(match["mark"]) or bool(match["label"])
         is_reasoned = (
-            self._get_number(match) in self._sentences and patterns.REASON.match(rest) is not None
+            _get_number(match) in self._sentences and patterns.REASON.match(rest) is not None
         )
         return (
             is_marked
@@ -213,90 +257,82 @@ class ClaimsOfText:
             number: len(words & split_words(sentence))
             for number, sentence in self._sentences.items()
         }
-        count = shared.pop(self._get_number(match), 0)
+        count = shared.pop(_get_number(match), 0)
         return count >= 2 and 3 * count >= len(words) and count > max(shared.values(), default=0)
 
-    def _add_numbered(
-        self, numbered: list[tuple[re.Match[str], re.Match[str]]], lines: list[re.Match[str]]
-    ) -> None:
+    def _add_numbered(self, numbered: list[_NumberedLine], last: re.Match[str]) -> None:
         """Add the lines that begin with a sentence's number, unless they only list the note or the reasons."""
-        candidates = numbered
-        labelled = [(line, match) for line, match in numbered if match["label"]]
+        labelled = [line for line in numbered if line.head["label"]]
+        for line in labelled:
+            self._add_number(line, "final answer")
         if labelled:
-            for line, match in labelled:
-                self._add_number(match, line, "final answer")
-        follows_label = [pair for pair in numbered if self._follows_announcement(pair[0].start())]
-        if not labelled and follows_label:
-            first = follows_label[0][0].start()
-            numbered = [pair for pair in numbered if pair[0].start() >= first]
-        elif labelled:
             return
-        kept = [pair for pair in numbered if not self._is_list_item(pair[1], candidates)]
-        if len({match[self._group(match)] for _, match in kept}) > 1 and self._sentences:
-            kept = [pair for pair in kept if not self._repeats_note(*pair)]
-        distinct = {self._get_number(match) for _, match in kept}
-        if len(distinct) > 1 and len(kept) > 1:
-            is_note = not self._sentences and not follows_label
-            if not is_note and all(self._resembles(*pair) for pair in kept):
-                self._add(SOME_ERROR, kept[0][0].start(), kept[-1][0].end(), "line", is_final=True)
-            elif self._sentences and self._resembles(*kept[-1]) and kept[-1][0] is lines[-1]:
-                self._add_number(kept[-1][1], kept[-1][0], "line")
-            return
-        for line, match in kept[:1]:
-            is_edge = (
-                line is lines[0] or line is lines[-1] or line in [pair[0] for pair in follows_label]
+        announced = [line for line in numbered if self._follows_announcement(line.start)]
+        kept = self._drop_list_items(numbered)
+        if announced:
+            kept = [line for line in kept if line.start >= announced[0].start]
+        if self._sentences and len({line.number for line in kept}) > 1:
+            kept = [line for line in kept if not self._repeats_note(line)]
+        if len({line.number for line in kept}) > 1:
+            self._add_several(kept, last, is_announced=bool(announced))
+        elif kept:
+            self._add_first(
+                kept[0], is_at_edge=kept[0].is_first or kept[0].line is last or kept[0] in announced
             )
-            is_alone = not match["word"] or not self._mentions_others(match)
-            is_similar = bool(self._sentences) and self._resembles(line, match)
-            if (is_edge and is_alone) or is_similar:
-                says_wrong = patterns.CALLS_WRONG.search(match[0]) is not None
-                self._add_number(match, line, "stated verdict" if says_wrong else "line")
 
-    def _mentions_others(self, match: re.Match[str]) -> bool:
+    def _add_several(
+        self, lines: list[_NumberedLine], last: re.Match[str], *, is_announced: bool
+    ) -> None:
+        """Add lines with different numbers: errors that are not named, or the answer below a list of reasons."""
+        is_note = not self._sentences and not is_announced
+        if not is_note and all(map(self._resembles, lines)):
+            start, end = lines[0].start, lines[-1].end
+            self._add(SOME_ERROR, start, end, "line", is_final=True)
+        elif self._sentences and lines[-1].line is last and self._resembles(lines[-1]):
+            self._add_number(lines[-1], "line")
+
+    def _add_first(self, line: _NumberedLine, *, is_at_edge: bool) -> None:
+        """Add a line if it opens or closes the answer, is announced, or is similar to its sentence."""
+        is_alone = not line.head["word"] or not self._mentions_others(line)
+        is_similar = bool(self._sentences) and self._resembles(line)
+        if (is_at_edge and is_alone) or is_similar:
+            says_wrong = patterns.CALLS_WRONG.search(line.head[0]) is not None
+            self._add_number(line, "stated verdict" if says_wrong else "line")
+
+    def _drop_list_items(self, lines: list[_NumberedLine]) -> list[_NumberedLine]:
+        """Drop the items of a list that is numbered from 0 or 1: "1. It was 50 mg."."""
+        items = [line for line in lines if line.has_mark_of_list]
+        numbers = [line.number for line in items]
+        if len(numbers) < 2 or numbers[0] not in (0, 1):
+            return lines
+        if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+            return lines
+        return [line for line in lines if line not in items or line.head["word"] or line.head["id"]]
+
+    def _mentions_others(self, line: _NumberedLine) -> bool:
         """Return whether the text after a numbered line's head mentions another sentence."""
-        later = patterns.REFERENCE_PATTERN.finditer(self._flat, match.end())
-        return any(other[1] != str(self._get_number(match)) for other in later)
+        later = patterns.REFERENCE_PATTERN.finditer(self._flat, line.head.end())
+        return any(int(other[1]) != line.number for other in later)
 
     def _follows_announcement(self, start: int) -> bool:
         before = self._flat[max(0, start - 80) : start].rstrip(" \n")
         return patterns.ANNOUNCEMENT.search(before) is not None
 
-    def _group(self, match: re.Match[str]) -> int:
-        return match.re.groupindex["mark"] - 1
-
-    def _get_number(self, match: re.Match[str]) -> int:
-        return int(match[self._group(match)])
-
-    def _is_list_item(
-        self, match: re.Match[str], numbered: list[tuple[re.Match[str], re.Match[str]]]
-    ) -> bool:
-        """Return whether a line is an item of a numbered list: "1. It was 50 mg."."""
-        if match["word"] or match["id"] or not match["mark"].startswith((".", ")")):
-            return False
-        items = [
-            self._get_number(other) for _, other in numbered if other["mark"].startswith((".", ")"))
-        ]
-        return (
-            len(items) > 1
-            and items[0] in (0, 1)
-            and items == list(range(items[0], items[0] + len(items)))
-        )
-
-    def _resembles(self, line: re.Match[str], match: re.Match[str]) -> bool:
+    def _resembles(self, line: _NumberedLine) -> bool:
         """Return whether a numbered line is similar to that sentence of the note; true if the note is not known."""
-        return not self._sentences or self._measure(match, line.end()) >= _MIN_RESEMBLANCE
+        return not self._sentences or self._measure(line.head, line.end) >= _MIN_RESEMBLANCE
 
-    def _measure(self, match: re.Match[str], end: int) -> float:
-        sentence = self._sentences.get(self._get_number(match), "")
-        text = self._plain[match.end() : end]
+    def _measure(self, head: re.Match[str], end: int) -> float:
+        sentence = self._sentences.get(_get_number(head), "")
+        text = self._plain[head.end() : end]
         return measure_similarity(split_words(text), split_words(sentence))
 
-    def _repeats_note(self, line: re.Match[str], match: re.Match[str]) -> bool:
-        sentence = self._sentences.get(self._get_number(match), "")
-        return split_words(self._plain[match.end() : line.end()]) == split_words(sentence)
+    def _repeats_note(self, line: _NumberedLine) -> bool:
+        sentence = self._sentences.get(line.number, "")
+        return split_words(self._plain[line.head.end() : line.end]) == split_words(sentence)
 
-    def _add_number(self, match: re.Match[str], line: re.Match[str], rule: str) -> None:
-        self._add(self._get_number(match), line.start(), line.end(), rule, is_final=True)
+    def _add_number(self, line: _NumberedLine, rule: str) -> None:
+        self._add(line.number, line.start, line.end, rule, is_final=True)
 
     # Sentences.
 
@@ -320,6 +356,7 @@ class ClaimsOfText:
                     )
         if not patterns.DIGIT.search(flat):
             return
+        self._add_fine_range(lower)
         for statement in patterns.CALLS_SENTENCE_WRONG:
             for match in statement.find_all(flat, lower):
                 self._add_reference(match)
@@ -333,6 +370,16 @@ class ClaimsOfText:
                 flat, match.end()
             ):
                 self._add(int(match[1]), match.start(), match.end(), "final answer", is_final=True)
+
+    def _add_fine_range(self, lower: str) -> None:
+        """Add the statement that every sentence is right by their numbers: "sentences 0 to 10 are accurate"."""
+        for match in patterns.RANGE_FINE.find_all(self._flat, lower):
+            first, last = int(match["first"]), int(match["last"])
+            is_whole = (
+                self._sentences and first == min(self._sentences) and last >= max(self._sentences)
+            )
+            if is_whole and not self._is_doubted(match.start(), match.end()):
+                self._add(NO_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
 
     def _add_token(self, match: re.Match[str]) -> None:
         start = self._find_sentence_start(match.start())
@@ -467,7 +514,7 @@ class ClaimsOfText:
                 wrong = patterns.THIS_WRONG.match(self._flat[position:end].strip())
                 if wrong and not patterns.NEGATION.search(wrong[0]):
                     self._add(
-                        self._get_number(head), head.start(), end, "stated verdict", is_final=False
+                        _get_number(head), head.start(), end, "stated verdict", is_final=False
                     )
                 position = end
 
@@ -549,61 +596,8 @@ class ClaimsOfText:
         """Return the claim with the sentence that the text quotes or corrects without its number."""
         if not self._sentences or self._names_unknown_number:
             return claim
-        found: dict[int, tuple[int, int]] = {}
-        corrected = list(patterns.CORRECTED.finditer(self._plain))
-        passages = [
-            (match.start(1), match.end(1)) for match in corrected if not self._is_in_note(match[1])
-        ]
-        if corrected and not passages:
-            return claim
-        if not passages:
-            quoted = list(patterns.QUOTED.finditer(self._plain))
-            passages = [match.span(1) if match[1] else match.span(2) for match in quoted]
-            if claim is None:
-                passages = [
-                    span
-                    for span in passages
-                    if patterns.CALLS_WRONG.search(self._plain[max(0, span[0] - 80) : span[0]])
-                    or patterns.AFTER_QUOTED_ERROR.match(self._plain, span[1])
-                ]
-        calls_fine = patterns.CALLED_FINE.search(self._plain) is not None
-        if not passages and not calls_fine and "\n" not in self._plain.strip():
-            caption = patterns.CALLED_CORRECT.match(self._plain)
-            start = caption.end() if caption else 0
-            is_repeated = self._is_in_note(self._plain[start:])
-            passages = [] if is_repeated else [(start, len(self._plain))]
-        for start, end in passages[:_MAX_LOOKED_UP]:
-            number = look_up_sentence(self._plain[start:end], self._sentences)
-            if number is not None:
-                found.setdefault(number, (start, end))
-            elif len(corrected) > 1:
-                return claim  # one of several corrections could not be attributed
-        if not found:
-            found = self._find_quoted_words()
-        if len(found) != 1:
-            return claim
-        ((number, (start, end)),) = found.items()
-        return VerdictClaim(number, start, end, "quoted sentence", True)
-
-    def _is_in_note(self, passage: str) -> bool:
-        """Return whether a passage has the words of a sentence, so that it corrects nothing."""
-        words = split_words(passage)
-        return any(split_words(sentence) == words for sentence in self._sentences.values())
-
-    def _find_quoted_words(self) -> dict[int, tuple[int, int]]:
-        """Return the sentences with the quoted words that the text calls wrong: '"5 mg" should be "50 mg"'."""
-        found: dict[int, tuple[int, int]] = {}
-        for match in islice(patterns.SHORT_QUOTE.finditer(self._plain), _MAX_LOOKED_UP):
-            start, end = match.span(1) if match[1] else match.span(2)
-            calls_wrong = patterns.AFTER_QUOTED_ERROR.match(
-                self._plain, end
-            ) or patterns.BEFORE_QUOTED_ERROR.search(self._plain, max(0, start - 24), start)
-            if not calls_wrong or self._is_doubted(start, end):
-                continue
-            number = find_phrase(self._plain[start:end], self._sentences)
-            if number is not None:
-                found.setdefault(number, (start, end))
-        return found
+        quoted = QuotedSentences(self._plain, self._sentences, self._is_doubted)
+        return quoted.find(is_called_wrong=claim is not None) or claim
 
 
 def _choose(claims: list[VerdictClaim]) -> VerdictClaim | None:
