@@ -370,6 +370,7 @@ def first_enrolled(home: Home) -> str:
     return min(sites, key=lambda site: sites[site].keys[0].from_index)
 
 
+@pytest.mark.full
 def test_a_pooled_site_that_withdraws_is_gone_from_what_auditors_sign(lives: Audited) -> None:
     assert publish_and_audit(lives) == 3
     before = values_of(lives.board)
@@ -382,6 +383,7 @@ def test_a_pooled_site_that_withdraws_is_gone_from_what_auditors_sign(lives: Aud
     assert values_of(lives.board) == before
 
 
+@pytest.mark.full
 def test_a_pooled_site_whose_keys_are_revoked_is_withheld_with_the_others(lives: Audited) -> None:
     publish_and_audit(lives)
     assert None not in values_of(lives.board)
@@ -400,6 +402,7 @@ def test_a_pooled_site_whose_keys_are_revoked_is_withheld_with_the_others(lives:
     publish_and_audit(lives)
 
 
+@pytest.mark.full
 def test_a_site_that_leaves_takes_no_other_sites_figure_with_it(lives: Audited) -> None:
     publish_and_audit(lives)
     left = dict(registry_of(lives.home).sites)
@@ -409,6 +412,7 @@ def test_a_site_that_leaves_takes_no_other_sites_figure_with_it(lives: Audited) 
     assert set(values_of(lives.board)) == {None}
 
 
+@pytest.mark.full
 def test_a_board_is_published_audited_and_verified_after_the_logs_key_was_replaced(
     lives: Audited,
 ) -> None:

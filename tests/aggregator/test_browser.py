@@ -222,6 +222,7 @@ def test_a_laptop_shows_the_whole_leaderboard_with_its_marks(
     page.context.close()
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [320, 400, 1280, 2200])
 def test_no_page_is_wider_than_the_window_and_no_caption_is_cut(

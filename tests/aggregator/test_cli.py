@@ -349,6 +349,7 @@ main()
 """
 
 
+@pytest.mark.full
 def test_an_error_that_nobody_expected_quotes_nothing_and_says_where(directory: Path) -> None:
     ended = broken(
         "raise ValueError('canary from a submission')", "--dir", str(directory), "list", "sites"
@@ -361,12 +362,14 @@ def test_an_error_that_nobody_expected_quotes_nothing_and_says_where(directory: 
     assert ended.stderr.rstrip().splitlines()[-2].endswith("in fail")
 
 
+@pytest.mark.full
 def test_ctrl_c_leaves_with_130(directory: Path) -> None:
     ended = broken("os.kill(os.getpid(), signal.SIGINT)", "--dir", str(directory), "list", "sites")
     assert (ended.returncode, ended.stdout) == (130, "")
     assert ended.stderr.strip().startswith("interrupted")
 
 
+@pytest.mark.full
 def test_a_reader_who_goes_away_gets_no_traceback(directory: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -409,6 +412,7 @@ def test_listings_are_tables_for_people(directory: Path) -> None:
     assert run("--dir", directory, "list", "models", "--format", "text").exit_code == 2
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(("level", "lines"), [("info", True), ("warning", False)])
 def test_the_log_is_as_loud_as_it_was_asked_to_be(
@@ -434,6 +438,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert ended.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.full
 def test_the_aggregator_never_imports_the_agent() -> None:
     program = (
         "import sys, pkgutil, importlib, aggregator; "

@@ -46,6 +46,7 @@ def post_until_full(served: ServedByProcess, site: TestSite) -> tuple[dict[bytes
     raise AssertionError("the disk was never full")
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("on_sqlite")
 def test_on_a_full_disk_posts_are_put_off_and_all_others_are_answered(
     home: Home, site: TestSite, tmp_path: Path

@@ -124,6 +124,7 @@ def test_a_registry_that_was_spoilt_in_the_database_serves_nothing(
         check_ready(home)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("path", "status", "said"),
     [
@@ -340,6 +341,7 @@ def statement_of_kind(home: Home, site: TestSite, kind: str, seed: int = 1) -> S
     return site.result(registry, scores(seed))
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["dataset", "plan", "abandon", "withdraw", "result"])
 @pytest.mark.parametrize(("moment", "kept"), [("commit", False), ("checkin", True)])
@@ -441,6 +443,7 @@ def test_the_log_of_the_server_holds_no_payload_and_no_path(
         assert connection.execute(select(entries.c.position)).scalars().all() == [0, 1, 2, 3]
 
 
+@pytest.mark.full
 def test_an_internal_fault_says_internal_and_logs_no_message(home: Home, tmp_path: Path) -> None:
     program = """
 from aggregator.api import submission_routes

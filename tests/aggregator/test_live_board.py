@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from aggregator.board.helm_release import import_release, keep_reference
 from aggregator.board.live import LiveBoard
 from aggregator.board.publish import publish
@@ -28,6 +30,7 @@ def test_a_small_board_follows_every_entry(home: Home, site: TestSite) -> None:
     board.close()
 
 
+@pytest.mark.full
 def test_a_board_that_went_on_from_the_one_before_is_the_same_as_a_new_one(home: Home) -> None:
     board = LiveBoard(home)
     for number in range(4):

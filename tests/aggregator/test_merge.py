@@ -141,6 +141,7 @@ def test_a_site_with_a_policy_of_its_own_is_as_inexact_as_that_policy() -> None:
     assert shown != pool([named(500)], PRIVATE, STRICT)
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("units", [100, 200, 1000])
 @pytest.mark.parametrize("right", [0.3, 0.5, 0.8])

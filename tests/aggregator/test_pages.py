@@ -393,6 +393,7 @@ def test_the_feed_is_atom_with_an_entry_for_each_release(files: Files) -> None:
 # Size.
 
 
+@pytest.mark.full
 def test_a_board_of_a_hundred_models_makes_a_bounded_number_of_pages(registry: Registry) -> None:
     board = large_board()
     files = render(board, publish_made_up(board, registry))

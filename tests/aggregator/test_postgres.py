@@ -159,6 +159,7 @@ def test_a_restart_of_the_database_under_load_puts_off_one_submission_and_loses_
         site.accepted(envelope)
 
 
+@pytest.mark.full
 def test_a_board_is_published_from_it_and_verifies(home: Home, tmp_path: Path) -> None:
     fill(home)
     publish_from(home, tmp_path / "board")

@@ -30,6 +30,7 @@ def test_a_board_without_auditors_says_that_nobody_vouches(pooled: Home, tmp_pat
     assert "registry propose" in said
 
 
+@pytest.mark.full
 def test_signatures_that_a_new_board_loses_are_counted_and_the_next_step_is_named(
     pooled: Home, tmp_path: Path
 ) -> None:

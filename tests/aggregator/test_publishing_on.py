@@ -172,6 +172,7 @@ def count_entries_followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return followed
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.usefixtures("small_bundles")
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
@@ -228,6 +229,7 @@ def test_one_more_entry_is_the_only_one_followed(
     assert read_folder(tmp_path / "another folder") == read_folder(published)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "accident", ["cut off", "a byte", "empty", "a folder", "another program", "an unknown array"]
 )

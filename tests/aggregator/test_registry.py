@@ -137,6 +137,7 @@ def test_a_request_without_the_token_is_refused(home: Home) -> None:
     )
 
 
+@pytest.mark.full
 def test_a_request_for_a_site_nobody_invited_says_no_more_than_a_wrong_token(home: Home) -> None:
     invite = invited(home)
     assert refused(home, TestSite("s-zzzzzzzz").ask_to_enrol(invite)) is Code.WRONG_TOKEN
@@ -170,6 +171,7 @@ def test_a_registry_of_more_sites_than_the_limit_is_refused_and_says_the_limit(h
     assert registry_of(home) == registry
 
 
+@pytest.mark.full
 def test_versions_are_stored_as_differences_and_come_out_as_they_were_signed(home: Home) -> None:
     signed = []
     registry = registry_of(home)

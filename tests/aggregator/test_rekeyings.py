@@ -616,6 +616,7 @@ def test_killed_at_any_step_a_reset_is_in_log_and_registry_or_in_neither(
     submit(home, site, site.result(registry_of(home), scores(7)))
 
 
+@pytest.mark.full
 def test_killed_at_any_step_of_the_request_it_waits_or_is_asked_again(
     home: Home, site: TestSite
 ) -> None:

@@ -67,6 +67,7 @@ def test_an_aggregator_that_has_published_is_removed_and_its_board_stays(
     assert (tmp_path / "public/index.html").exists()
 
 
+@pytest.mark.full
 def test_an_aggregator_that_serves_is_not_removed(
     home: Home, directory: Path, tmp_path: Path
 ) -> None:
@@ -100,6 +101,7 @@ def test_an_aggregator_of_another_origin_stays(directory: Path) -> None:
     assert files_in(directory) >= before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "foreign",
     [

@@ -33,6 +33,7 @@ def test_only_a_board_is_replaced(home: Home, tmp_path: Path) -> None:
     verify(tmp_path / "board", today_day=today_day())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     [
@@ -164,6 +165,7 @@ def test_the_board_of_another_deployment_is_not_replaced(home: Home, tmp_path: P
     other.database.close()
 
 
+@pytest.mark.full
 def test_files_that_did_not_change_are_shared_with_the_board_before(
     home: Home, tmp_path: Path
 ) -> None:

@@ -242,6 +242,7 @@ def reformat_audited(board: Path) -> None:
     (board / "audited.json").write_bytes(b" " + (board / "audited.json").read_bytes())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("tamper", "sentence"),
     [
@@ -340,6 +341,7 @@ def test_a_board_whose_registry_has_expired_is_refused(board: Path, federation: 
     assert isinstance(done.exception, BoardMismatchError)
 
 
+@pytest.mark.full
 def test_pages_made_by_two_processes_are_the_same_bytes(federation: Home) -> None:
     """Done where a board has thousands of results; here it is asked for, in a program without other threads."""
     program = (

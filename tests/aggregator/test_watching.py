@@ -97,6 +97,7 @@ def split(home: Home, size: int, origin: str = "board.example") -> str:
     return sign_checkpoint(Checkpoint(origin, size, b"x" * 32), home.log_signer(registry))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("size", "sentence"),
     [
@@ -209,6 +210,7 @@ def test_a_witness_refuses_a_registry_that_goes_back(
     older.database.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "wrong", ["stranger", "other root", "larger", "changed", "text", "unsigned"]
 )

@@ -69,6 +69,7 @@ def as_finely_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
 # A stranger
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("figures", LOOSE)
 def test_a_stranger_does_not_solve_for_the_figures_of_three_sites(figures: tuple[int, ...]) -> None:
     found = solve(publish(figures), [], 3)
@@ -79,6 +80,7 @@ def test_a_stranger_does_not_solve_for_the_figures_of_three_sites(figures: tuple
         )
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("as_finely_as_before")
 @pytest.mark.parametrize("figures", LOOSE)
 def test_told_more_finely_the_board_gave_a_stranger_every_figure(figures: tuple[int, ...]) -> None:
@@ -176,6 +178,7 @@ def publish_again_and_again(pooled: Sequence[int], sent: Sequence[int]) -> list[
     return boards
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("figures", LOOSE)
 def test_a_named_site_that_sends_one_result_after_another_does_not_see_where_rounding_turns(

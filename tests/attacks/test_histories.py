@@ -17,6 +17,7 @@ from tests.attacks.margins import CELL, read_policy
 HISTORIES = 50
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", POLICIES)
 def test_her_model_of_one_figure_is_the_product(name: str) -> None:
     policy = read_policy(name)
@@ -58,6 +59,7 @@ def recovered(
     )
 
 
+@pytest.mark.full
 def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -71,6 +73,7 @@ def test_without_noise_every_edge_of_a_rule_gives_outcomes_away(
     assert recovered(seeds, knows) > 100
 
 
+@pytest.mark.full
 def test_noise_of_scores_alone_tells_that_two_models_differ_in_one_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

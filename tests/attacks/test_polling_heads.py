@@ -84,6 +84,7 @@ def strangers_requests(served: Served, sites: Sequence[TestSite]) -> dict[str, P
     }
 
 
+@pytest.mark.full
 def test_polling_tells_a_stranger_nothing_about_hidden_entries(
     served: Served, sites: list[TestSite]
 ) -> None:

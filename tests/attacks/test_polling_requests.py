@@ -46,6 +46,7 @@ def requests(served: Served, sites: list[TestSite]) -> dict[str, Callable[[TestS
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name", ["at the public start", "at an old head", "with a shorter ledger", "at another place"]
 )
@@ -72,6 +73,7 @@ def test_a_request_that_waits_already_is_answered_alike_when_the_site_has_gone_o
     ) == [[], [], []]
 
 
+@pytest.mark.full
 def test_a_full_queue_gets_no_room_from_an_entry_of_the_site(
     served: Served, sites: list[TestSite], requests: dict[str, Callable[[TestSite], bytes]]
 ) -> None:

@@ -126,6 +126,7 @@ def test_a_group_size_that_moves_by_one_patient_between_two_models(
     assert buckets() == [bucket_of(size), bucket_of(size) + 1]
 
 
+@pytest.mark.full
 def test_two_cohorts_in_one_submission(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everybody, and everybody but one: two benchmarks with the same questions."""
     card = Scorecard(
@@ -172,6 +173,7 @@ def test_two_metrics_of_one_submission_give_an_exact_numerator(
     assert count_recovered(publish, range(8)) >= 4
 
 
+@pytest.mark.full
 def test_eleven_scores_moved_a_little_beside_one_new_patient(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -190,6 +192,7 @@ def test_eleven_scores_moved_a_little_beside_one_new_patient(
     assert count_recovered(publish, COUNTS) > 3
 
 
+@pytest.mark.full
 def test_the_same_patients_asked_again_until_an_edge_is_crossed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -246,6 +249,7 @@ def test_199_synthetic_rows_and_one_patient(monkeypatch: pytest.MonkeyPatch) -> 
     assert count_recovered(publish, COUNTS) > 3
 
 
+@pytest.mark.full
 def test_13_of_26_is_not_said_to_have_few_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     half = finding("ward", "exact_match", right(13, 26))
     assert gate_says([half], card=WARD_CARD).cells[WARD] not in {HIGH_CODED, LOW_CODED}
@@ -419,6 +423,7 @@ def prepare_twice_at_once(directory: Path, rule: str) -> list[tuple[int, str]]:
     return done
 
 
+@pytest.mark.full
 def test_two_prepare_at_once_do_not_both_pass_the_ledger(tmp_path: Path) -> None:
     results = prepare_twice_at_once(tmp_path / "kept", "kept")
     assert sorted(code for code, _ in results) == [0, 1]

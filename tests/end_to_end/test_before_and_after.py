@@ -72,6 +72,7 @@ def test_a_dry_run_of_what_would_be_refused_fails(site: UserSite):
     assert "would be refused: " in done.stdout
 
 
+@pytest.mark.full
 def test_over_long_notes_are_shortened_and_told_and_an_over_long_question_is_not_asked(
     site: UserSite,
 ):

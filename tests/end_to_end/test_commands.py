@@ -26,6 +26,7 @@ def site(make_site) -> UserSite:
     return make_site(instances=40)
 
 
+@pytest.mark.full
 def test_init_makes_private_folders_and_never_overwrites(tmp_path: Path):
     made = intramural("init", tmp_path / "site", "--site-name", "St. Example")
     assert made.returncode == 0, made.stderr
@@ -302,6 +303,7 @@ def test_a_dry_run_asks_no_question_of_the_benchmark(site: UserSite):
     assert site.stored() == []
 
 
+@pytest.mark.full
 def test_a_disk_that_fills_up_ends_the_run_and_what_was_kept_stays(site: UserSite):
     script = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -353,6 +355,7 @@ def test_a_wrong_data_key_stops_every_command_and_spoils_nothing(site: UserSite,
     assert site.intramural("audit").returncode == 0
 
 
+@pytest.mark.full
 def test_export_is_redacted_unless_revealed_and_revealing_is_written_down(
     tmp_path: Path, make_site
 ):
@@ -442,6 +445,7 @@ def test_a_server_that_knows_no_limit_of_tokens_is_refused(site: UserSite):
     assert site.stored() == []
 
 
+@pytest.mark.full
 def test_doctor_on_a_healthy_site(site: UserSite):
     with FaultServer(models=["test/model"], answer="ready") as server:
         done = site.intramural(
@@ -465,6 +469,7 @@ def test_doctor_on_a_healthy_site(site: UserSite):
     assert checks["server, model test/model, answer"]["verdict"] == "ok"
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("harm", "what", "code"),
@@ -505,6 +510,7 @@ def test_doctor_finds_what_is_broken_and_goes_on(site: UserSite, harm, what: str
     assert "benchmark med_qa" in checks
 
 
+@pytest.mark.full
 def test_doctor_warns_of_what_a_server_ignores(site: UserSite):
     ignores = ["stop", "n", "seed", "logprobs", "response_format"]
     with FaultServer(models=["test/model"], ignores=ignores) as server:
@@ -524,6 +530,7 @@ def test_doctor_on_a_dead_server_fails_with_the_servers_code(site: UserSite):
     assert "FAILED" in done.stdout
 
 
+@pytest.mark.full
 def test_scores_by_helms_rules_stand_beside_ours(make_site):
     site = make_site(instances=1)
     with FaultServer(models=["test/model"], answer="Answer: A") as server:

@@ -127,6 +127,7 @@ def test_scoring_again_that_is_killed_leaves_the_old_scores_and_again_makes_the_
     assert state(asked, "s") == before
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("form", ["jsonl", "helm"])
 def test_an_export_that_is_killed_leaves_no_folder_of_its_name_and_again_writes_it(

@@ -83,6 +83,7 @@ def test_a_run_given_twice_asks_nothing_again(make_site):
     assert "asked 0, kept 20" in second.stdout
 
 
+@pytest.mark.full
 def test_more_instances_later_ask_only_the_new_ones(make_site):
     site = make_site(instances=30)
     with FaultServer(models=["test/model"], answer="Yes") as server:
@@ -93,6 +94,7 @@ def test_more_instances_later_ask_only_the_new_ones(make_site):
     assert site.summary()["n"] == 30
 
 
+@pytest.mark.full
 def test_two_processes_on_one_run_do_not_ask_twice(make_site):
     site = make_site(instances=40)
     with FaultServer(models=["test/model"], answer="Yes", latency_s=0.3) as server:

@@ -100,6 +100,7 @@ def test_killed_while_the_steward_approves_on_the_same_account(
     kill_everywhere(ON_ONE_ACCOUNT, approving, tmp_path, check_one_release_without_list)
 
 
+@pytest.mark.full
 def test_aggregator_killed_between_request_and_answer(ready: Parties, tmp_path: Path) -> None:
     """Also after it has appended the statement: the site does not know that, and sends again."""
     stages = rehearse(ready.copy(tmp_path / "rehearsal"), WITH_STEWARDS_TOOL)
@@ -123,6 +124,7 @@ def test_aggregator_killed_between_request_and_answer(ready: Parties, tmp_path: 
     print(f"aggregator: killed at {len(places)} points")
 
 
+@pytest.mark.full
 def test_two_prepare_at_once(ready: Parties, tmp_path: Path) -> None:
     """The first is halted at each of its steps, the second comes, the first goes on."""
     parties = ready.copy(tmp_path / "rehearsal")

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.agent.fault_server import Asked, FaultServer, Message
 from tests.agent.runs.suites import answers_file
 from tests.end_to_end.conftest import UserSite
@@ -37,6 +39,7 @@ def test_a_suite_is_scored_by_both_rules_and_again_by_one_without_a_server(make_
     assert "there is no suite nope" in unknown.stderr
 
 
+@pytest.mark.full
 def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     site: UserSite = make_site(instances=20)
     with FaultServer(models=["test/model"], fault=answer) as server:
@@ -71,6 +74,7 @@ def test_answers_of_another_harness_get_the_figures_of_a_run(make_site):
     assert "Quellmalz" not in refused.stderr + refused.stdout
 
 
+@pytest.mark.full
 def test_suites_are_joined_under_a_name_and_nothing_else(make_site):
     site: UserSite = make_site(instances=20)
     with FaultServer(models=["test/model"], fault=answer) as server:

@@ -128,6 +128,7 @@ def test_a_server_that_dies_in_the_middle_leaves_the_rest_for_later(make_site):
     assert site.summary()["n"] == 40
 
 
+@pytest.mark.full
 def test_a_cut_off_thought_is_unscored_and_not_an_answer(make_site):
     site = make_site(instances=4)
     thought = Message(

@@ -62,6 +62,7 @@ def test_the_page_names_the_tests_that_there_are(found: dict[str, list[str]]):
     assert PAGE.read_text("utf-8") == render_page(found), "run: python -m tests.protocol.bad_inputs"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("test", [test for tests in WITH_A_STORE.values() for test in tests])
 def test_the_tests_of_both_sides_are_where_the_page_says(test: str):
     path, _, name = test.partition("::")

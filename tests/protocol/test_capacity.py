@@ -125,6 +125,7 @@ def test_the_count_is_what_trying_every_payload_gives(card, policy, values, spre
     assert count_payloads(card, policy) == DAYS * REGISTRIES * tried(card, policy, values, spreads)
 
 
+@pytest.mark.full
 def test_the_size_of_a_published_dataset_narrows_the_way_out():
     card = scorecard(cell("exam", "exact_match"))
     sized = replace(card, benchmarks=(replace(card.benchmarks[0], units=40),))
@@ -164,6 +165,7 @@ def test_the_capacity_of_the_small_scorecard_does_not_grow_unnoticed():
     )
 
 
+@pytest.mark.full
 def test_a_stricter_policy_lets_less_through():
     assert capacity_bits(SCORECARD, replace(STRICT, min_units=200)) < capacity_bits(
         SCORECARD, STRICT

@@ -108,6 +108,7 @@ def optimize_counts(table: MarginTable) -> dict[str, tuple[int, int] | None]:
     return ranges
 
 
+@pytest.mark.full
 @given(margin_tables())
 @settings(max_examples=150, deadline=None)
 def test_feasible_counts_are_those_of_integer_programming(table: MarginTable):
@@ -119,6 +120,7 @@ def test_feasible_counts_are_those_of_integer_programming(table: MarginTable):
     } == optimize_counts(table)
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @POLICIES
 def test_feasible_counts_are_those_that_enumeration_finds(policy: DisclosurePolicy):
@@ -168,6 +170,7 @@ def test_without_the_audit_some_hidden_groups_have_fewer_than_11_counts():
     )  # noise alone does not close margins
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @POLICIES
 def test_with_the_audit_no_hidden_group_is_narrow(policy: DisclosurePolicy):
@@ -208,6 +211,7 @@ def test_the_board_accepts_whatever_the_site_closed(policy: DisclosurePolicy):
             check_margins(*closed.figures(sizes_of_suppressed=False), policy)
 
 
+@pytest.mark.full
 def test_the_board_accepts_what_a_stricter_site_closed():
     """The site applies its own limits; its figures are read with the noise of the policy that the result names."""
     own = replace(STRICT, min_units=25, min_events=20, margin_hidden=3)
@@ -238,6 +242,7 @@ def is_refused(release: Published) -> bool:
     return False
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @POLICIES
 def test_a_repeat_suppresses_the_same_groups(policy: DisclosurePolicy):
@@ -249,6 +254,7 @@ def test_a_repeat_suppresses_the_same_groups(policy: DisclosurePolicy):
         assert again == suppressed, seed
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @POLICIES
 def test_closing_a_closed_margin_changes_nothing(policy: DisclosurePolicy):

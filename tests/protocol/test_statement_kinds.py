@@ -442,6 +442,7 @@ def test_a_payload_edited_after_it_was_signed_is_refused(kind: str):
     assert edited > 200
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", SAMPLES)
 @given(data=st.data())
 @settings(max_examples=150)

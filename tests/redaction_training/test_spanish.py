@@ -76,6 +76,7 @@ def test_made_up_texts_mark_what_their_slots_were_filled_with() -> None:
         assert bool(spans) == (template in IDENTIFYING)
 
 
+@pytest.mark.full
 def test_the_same_seed_gives_the_same_texts(corpus: Path) -> None:
     assert examples(corpus, 3)[:300] == examples(corpus, 3)[:300]
     assert examples(corpus, 3)[2:50] != examples(corpus, 4)[2:50]

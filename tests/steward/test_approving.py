@@ -42,6 +42,7 @@ def test_what_the_tool_signs_is_what_the_aggregator_takes(steward: Steward) -> N
         )
 
 
+@pytest.mark.full
 def test_approving_again_gives_the_same_bytes(steward: Steward) -> None:
     file = steward.ask(*chain())
     assert steward.approve(file).code == 0
@@ -68,6 +69,7 @@ def test_the_page_shows_the_exact_bytes(steward: Steward) -> None:
     assert build_statement(ward).decode() in shown.replace("\n", "")
 
 
+@pytest.mark.full
 def test_the_difference_comes_from_the_stewards_own_list(steward: Steward) -> None:
     assert steward.approve(steward.ask(*chain())).code == 0
     follower = next_result(cells={**chain()[2].cells, "ward/exact_match": 760})
@@ -87,6 +89,7 @@ def test_a_release_that_the_list_never_saw_is_warned_of(steward: Steward) -> Non
     assert "registered data of ward, notes is not among the statements known here" in shown
 
 
+@pytest.mark.full
 def test_one_draft_is_chosen_by_its_digest(steward: Steward) -> None:
     file = steward.ask(*chain())
     digest = world.digest_of(chain()[0])
@@ -117,6 +120,7 @@ def test_yes_needs_a_digest_and_root_keys_that_are_known(steward: Steward) -> No
     )
 
 
+@pytest.mark.full
 def test_a_draft_that_breaks_a_rule_cannot_be_signed_whatever_is_answered(steward: Steward) -> None:
     broken = replace(chain()[2], cells={**chain()[2].cells, "ward/exact_match": 733})
     file = steward.ask(*chain()[:2], broken)
@@ -172,6 +176,7 @@ def test_an_output_file_that_is_there_is_not_overwritten(steward: Steward) -> No
     assert not steward.list_path.exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reason", ["wrong_figures", "shorter_history"])
 def test_a_rejection_carries_digests_and_a_reason_alone(steward: Steward, reason: str) -> None:
     reply = steward.run(
@@ -199,6 +204,7 @@ def test_a_reason_in_words_of_ones_own_is_refused(steward: Steward) -> None:
     assert not (steward.folder / "no.json").exists()
 
 
+@pytest.mark.full
 def test_a_rejected_draft_may_be_approved_later(steward: Steward) -> None:
     file = steward.ask(*chain())
     rejected = steward.run(

@@ -19,6 +19,7 @@ from tests.steward.hospital import Steward, chain
 OLD_FILES = Path(__file__).parents[1] / "data/versions/56f8cdc"
 
 
+@pytest.mark.full
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "content",
@@ -177,6 +178,7 @@ def test_a_missing_file_a_folder_and_a_pipe_are_named(steward: Steward) -> None:
     assert steward.show(steward.folder).refuses(2, "is a directory")
 
 
+@pytest.mark.full
 def test_no_name_of_a_registry_reaches_the_terminal_as_more_than_text(steward: Steward) -> None:
     """The registry's own form allows printable text alone; in HTML it is escaped."""
     model = replace(world.MODEL, display_name="<script>alert(1)</script> & =cmd()")

@@ -32,10 +32,12 @@ def after(statement: Statement, **changes: object) -> Statement:
     return replace(statement, header=replace(statement.header, **changes))  # type: ignore[arg-type, return-value]
 
 
+@pytest.mark.full
 def test_the_next_link_is_approved(approved: Steward) -> None:
     assert approved.approve(approved.ask(follower(), name="next.json"), out="next").code == 0
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("changes", "words"),
@@ -78,6 +80,7 @@ def test_a_link_before_one_that_was_approved_is_refused(steward: Steward) -> Non
     )
 
 
+@pytest.mark.full
 def test_an_audit_log_that_lost_events_is_refused(approved: Steward) -> None:
     file = approved.ask(follower(), name="next.json", audit=6)
     assert approved.approve(file, out="next").refuses(
@@ -95,6 +98,7 @@ def test_a_new_epoch_may_have_a_shorter_audit_log(approved: Steward) -> None:
     assert approved.show(file).code == 0
 
 
+@pytest.mark.full
 def test_an_older_registry_is_refused_and_so_is_a_second_one_of_the_same_version(
     approved: Steward,
 ) -> None:
@@ -110,6 +114,7 @@ def test_an_older_registry_is_refused_and_so_is_a_second_one_of_the_same_version
     ).refuses(6, "two registries of version 9")
 
 
+@pytest.mark.full
 def test_a_registry_signed_by_other_root_keys_than_before_is_refused(approved: Steward) -> None:
     """Without --root the list remembers whom the first registry named."""
     forged = replace(
@@ -123,6 +128,7 @@ def test_a_registry_signed_by_other_root_keys_than_before_is_refused(approved: S
     assert named.code == 0, named.errors
 
 
+@pytest.mark.full
 def test_the_next_registry_of_the_same_roots_is_taken_without_a_word(approved: Steward) -> None:
     newer = replace(hospital.registry_with(approved.signer), version=10)
     file = approved.ask(follower(), name="a", registry_file=hospital.sign_registry(newer))
@@ -135,6 +141,7 @@ def refusal(statement: Statement, signer: object = world.RECEIPT) -> dict[str, b
     return {digest: note.encode()}
 
 
+@pytest.mark.full
 def test_a_place_is_free_again_once_the_aggregator_refused_what_was_approved_for_it(
     approved: Steward,
 ) -> None:
@@ -159,6 +166,7 @@ def test_a_place_is_free_again_once_the_aggregator_refused_what_was_approved_for
     assert approved.approve(approved.ask(third, name="e"), out="p").code == 0
 
 
+@pytest.mark.full
 def test_what_followed_a_refused_statement_is_void_with_it(approved: Steward) -> None:
     assert approved.approve(approved.ask(follower(), name="a"), out="a.out").code == 0
     refused = chain()[2]
@@ -191,6 +199,7 @@ def test_histories_of_two_sites_are_kept_apart(approved: Steward) -> None:
     assert reply.code == 0, reply.errors
 
 
+@pytest.mark.full
 def test_a_request_made_up_by_a_stranger_and_rejected_leaves_no_history(steward: Steward) -> None:
     """With its own root key it claims a ledger of a million entries; the true site must not be locked out by it."""
     forged = replace(
@@ -276,6 +285,7 @@ def test_a_damaged_list_stops_everything(
     assert not (approved.folder / "next").exists()
 
 
+@pytest.mark.full
 def test_the_list_is_the_owners_alone_and_readable_as_lines(approved: Steward) -> None:
     assert approved.list_path.stat().st_mode & 0o777 == 0o600
     lines = [json.loads(line) for line in approved.list_path.read_bytes().splitlines()]

@@ -66,6 +66,7 @@ def test_openssl_reads_a_key_that_costs_as_little_as_it_allows(
     assert process.stdout == public.der
 
 
+@pytest.mark.full
 def test_a_key_is_readable_by_its_owner_alone_and_never_overwritten(
     key: Path, steward: Steward
 ) -> None:
@@ -103,6 +104,7 @@ def steward_with(folder: Path, key: Path) -> Steward:
     return steward
 
 
+@pytest.mark.full
 def test_an_encrypted_key_signs_with_the_password_file(tmp_path: Path, key: Path) -> None:
     steward = steward_with(tmp_path, key)
     reply = steward.approve(steward.ask(chain()[0]), "--password-file", password_file(tmp_path))
@@ -122,6 +124,7 @@ def test_a_wrong_password_signs_nothing_and_tells_nothing(tmp_path: Path, key: P
     assert not (tmp_path / "signed.json").exists()
 
 
+@pytest.mark.full
 def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
     """It comes from a file or the terminal: there is no option that takes it, and no variable."""
     steward = steward_with(tmp_path, key)
@@ -158,6 +161,7 @@ def test_the_password_is_in_no_process_list(tmp_path: Path, key: Path) -> None:
     assert "--password " not in help_text
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_key_or_password_that_others_may_read_is_not_used(

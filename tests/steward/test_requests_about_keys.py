@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from protocol import envelope
 from protocol.enrolment import open_enrolment, sign_with_token, token_verifier
 from protocol.identity import NONE
@@ -130,6 +132,7 @@ def reset(steward: Steward, **changes: object) -> ResetPredicate:
     )
 
 
+@pytest.mark.full
 def test_a_reset_after_the_known_history_is_signed_and_taken(steward: Steward) -> None:
     assert steward.approve(steward.ask(*chain()), out="three").code == 0
     reply = sign(steward, write(steward, reset(steward), NEW_KEY))
@@ -141,12 +144,14 @@ def test_a_reset_after_the_known_history_is_signed_and_taken(steward: Steward) -
     assert open_rekeying(data, registry, history, log_index=9).keys["agent"] == NEW_KEY.public
 
 
+@pytest.mark.full
 def test_a_reset_with_a_shorter_ledger_is_refused(steward: Steward) -> None:
     assert steward.approve(steward.ask(*chain()), out="three").code == 0
     file = write(steward, reset(steward, ledger=ledger(2)), NEW_KEY)
     assert sign(steward, file).refuses(6, "ledger of releases is shorter")
 
 
+@pytest.mark.full
 def test_the_stewards_own_key_is_rotated_by_signing_twice(steward: Steward) -> None:
     assert steward.approve(steward.ask(*chain()), out="three").code == 0
     header = Header(world.ORIGIN, world.SITE, 1, 4, world.digest_of(chain()[2]), 9, ledger(3))
@@ -165,6 +170,7 @@ def test_the_stewards_own_key_is_rotated_by_signing_twice(steward: Steward) -> N
     assert (steward.folder / "again").read_bytes() == data
 
 
+@pytest.mark.full
 def test_a_rotation_that_came_to_nothing_does_not_lock_the_site_out(steward: Steward) -> None:
     """The central team declines it by telephone: the next result takes its place in the chain."""
     assert steward.approve(steward.ask(*chain()), out="three").code == 0

@@ -70,6 +70,7 @@ def token(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         os.environ["SOFTHSM2_CONF"] = before
 
 
+@pytest.mark.full
 def test_a_p256_key_on_the_token_signs_in_strict_der_with_a_low_s(token: Path) -> None:
     with open_card(MODULE, TOKEN, "p256", PIN) as signer:
         assert signer.public.algorithm == "ecdsa-p256-sha256"
@@ -127,6 +128,7 @@ def test_a_device_that_gives_a_wrong_signature_is_not_believed(token: Path) -> N
         faulty.sign(b"message")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("label", ["p256", "ed25519"])
 def test_approving_with_the_token(token: Path, steward: Steward, label: str) -> None:
     """P-256 on a device signs at random: approving again still gives the same bytes, since the list has them."""

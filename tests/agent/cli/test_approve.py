@@ -59,6 +59,7 @@ def test_a_wrong_key_is_refused_before_anything_is_read_or_asked(
     assert "Let these bytes leave" not in result.output
 
 
+@pytest.mark.full
 def test_the_steward_approves_with_a_tool_of_their_own(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

@@ -83,6 +83,7 @@ def test_show_says_everything_about_a_benchmark(site: Site):
 # new
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_benchmark_passes_its_check_and_runs_as_it_is(site: Site, kind: str):
     made = on(site, "benchmarks", "new", "mine", "--kind", kind)

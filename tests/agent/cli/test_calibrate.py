@@ -200,6 +200,7 @@ def test_each_clinician_has_the_same_items_in_another_order_under_codes_that_say
     )  # and no code that could be looked up in the other
 
 
+@pytest.mark.full
 def test_texts_are_redacted_and_the_reference_is_shown_only_when_asked(graded: FilledSite):
     done, sheets = make(graded, "--items", "4", "--with-reference", redacted=True)
     rows = read(sheets / "rater-2.csv")
@@ -270,6 +271,7 @@ def test_purged_answers_are_left_out_and_said(filled: FilledSite):
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -513,7 +515,10 @@ def test_the_table_says_how_to_read_it(graded: FilledSite):
         r"width 0\.2 of ICC\(2,1\) on \(all\).*:\n  other clinicians \d+, jury \d+\n", done.stdout
     )
     assert "resampled over 20 patients or documents" in done.stdout
-    assert "fewer than 30 patients or documents: intervals are wide and only approximate" in done.stderr
+    assert (
+        "fewer than 30 patients or documents: intervals are wide and only approximate"
+        in done.stderr
+    )
     assert [line for line in done.stdout.splitlines() if len(line) > 100] == []
 
 
@@ -690,6 +695,7 @@ def test_a_colleague_who_gave_all_answers_one_grade_is_named(handed_in: HandedIn
     assert "no z scores, because all grades are the same: R3 (clarity)" in notes
 
 
+@pytest.mark.full
 def test_a_harsh_colleague_does_not_send_for_answers_that_narrow_nothing(graded: FilledSite):
     _, sheets = make(graded, "--items", "60")
     for number in (1, 2):
@@ -886,6 +892,7 @@ def test_a_sample_is_deleted_with_names_and_grades_once_it_is_confirmed(graded: 
     assert done.returncode == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("killed", ["Calibrations.keep", "Path.rename"])
 def test_a_kill_never_leaves_sheets_of_no_use(graded: FilledSite, killed: str):
     script = (

@@ -130,6 +130,7 @@ def test_a_few_questions_show_no_difference_and_what_could_have_been_seen(site: 
     assert "MDD: four in five such comparisons" in compared(site).stdout
 
 
+@pytest.mark.full
 def test_a_model_that_answers_only_what_it_knows_is_not_compared_by_the_rest_and_the_reader_is_told(
     site: Site,
 ):
@@ -155,6 +156,7 @@ def test_a_model_that_answers_only_what_it_knows_is_not_compared_by_the_rest_and
     assert "if answers left unscored by a model count as the lowest" in table
 
 
+@pytest.mark.full
 def test_a_finding_that_unanswered_questions_would_undo_says_so(site: Site):
     write(site, range(60))
 

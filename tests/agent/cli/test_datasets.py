@@ -106,6 +106,7 @@ def test_units_that_are_merged_and_versions_that_share_patients_are_named(site: 
     assert "units merged because they share identifiers or records: 5" in done.stdout
 
 
+@pytest.mark.full
 def test_figures_of_a_registered_version_are_prepared_and_others_are_not(site: Site):
     evaluate(site)
     refused = command(site, "submission", "prepare", "--suite", "default")

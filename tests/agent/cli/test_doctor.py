@@ -34,6 +34,7 @@ def found(site: Site, what: str, **server: str) -> Check:
     return check
 
 
+@pytest.mark.full
 def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
     assert {
         check.subject: check.finding for check in examine(site) if check.verdict == "failed"
@@ -66,6 +67,7 @@ def test_wrong_settings_are_named_and_the_digests_of_own_metrics_are_printed(
     )
 
 
+@pytest.mark.full
 def test_identifiers_that_come_through_redaction(site: Site, monkeypatch: pytest.MonkeyPatch):
     assert found(site, "redaction").verdict == "ok"
     monkeypatch.setattr(doctor, "IDENTIFIERS", ("chest pain",))  # what no engine removes
@@ -86,6 +88,7 @@ def test_hosts_outside_the_network(site: Site):
     assert "2 hosts that are not private addresses" in check.finding
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -119,6 +122,7 @@ def test_the_sites_own_disclosure_policy_is_read_where_submissions_read_it(site:
     assert check.finding.startswith("ours")
 
 
+@pytest.mark.full
 def test_data_of_another_version(site: Site):
     folder = site.data / "med_qa"
     folder.mkdir()
@@ -187,6 +191,7 @@ def test_a_server_without_a_model_to_ask_for(site: Site):
     assert "--model" in check.advice
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "verdict", "said"),
     [
@@ -222,6 +227,7 @@ def test_a_deployment_that_says_less_than_is_served(site: Site):
     )
 
 
+@pytest.mark.full
 def test_baselines_are_well_in_every_respect(site: Site):
     ready: list[str] = []
     threading.Thread(target=serve, kwargs={"on_ready": ready.append}, daemon=True).start()
@@ -237,6 +243,7 @@ def test_baselines_are_well_in_every_respect(site: Site):
     assert (window.verdict, window.finding[:13]) == ("ok", "131072 tokens")
 
 
+@pytest.mark.full
 def test_an_encoder_that_cannot_be_used(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -251,6 +258,7 @@ def test_an_encoder_that_cannot_be_used(
     assert "config.json cannot be read" in found(site, "BERTScore").finding
 
 
+@pytest.mark.full
 def test_the_ways_in_which_a_server_can_be_asked(site: Site):
     with FaultServer() as server:
         check = found(

@@ -43,6 +43,7 @@ def type_command(site: Site, line: str) -> Result:
     return CliRunner().invoke(intramural, words, catch_exceptions=False, standalone_mode=False)
 
 
+@pytest.mark.full
 def test_the_quickstart_of_medhelms_page_runs_to_a_leaderboard(site: Site):
     output = Path("benchmark_output")
     output.mkdir()
@@ -80,6 +81,7 @@ def test_the_quickstart_of_medhelms_page_runs_to_a_leaderboard(site: Site):
     assert "open suites/my-medhelm-suite/index.html there" in pages.output
 
 
+@pytest.mark.full
 def test_the_commands_of_helms_other_pages_do_the_same_under_their_other_names(site: Site):
     Path("repro.conf").write_text(
         'entries: [{description: "pubmed_qa:model=text", priority: 1}, '
@@ -112,6 +114,7 @@ def test_the_commands_of_helms_other_pages_do_the_same_under_their_other_names(s
         assert "2 runs in suite t" in done.output
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("command", "options"),
     [("run", RUN_OPTIONS), ("summarize", SUMMARIZE_OPTIONS), ("view", VIEW_OPTIONS)],
@@ -171,6 +174,7 @@ def test_results_on_the_web_are_not_shown_as_if_they_were_here(site: Site):
         type_command(site, "view --suite a --release b")
 
 
+@pytest.mark.full
 def test_exit_on_error_starts_no_further_run_and_still_writes_the_output(site: Site):
     words = f"run -r pubmed_qa:model={MODEL} med_qa:model={MODEL} -m 1 -o out"
     with FaultServer(answer="A", fault=containing("yes", Status(404))) as server:
@@ -183,6 +187,7 @@ def test_exit_on_error_starts_no_further_run_and_still_writes_the_output(site: S
     assert stopped.return_value == 9
 
 
+@pytest.mark.full
 def test_the_redaction_of_medhelms_scripts_is_typed_with_their_words(site: Site):
     shutil.copytree(RELEASE.parent / "helm_output", "benchmark_output")
     done = type_command(

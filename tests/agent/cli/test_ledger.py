@@ -80,6 +80,7 @@ def swap(folder: Path) -> None:
     two.write_bytes(content)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -34,6 +34,7 @@ def test_control_characters_never_reach_the_terminal(capsys: pytest.CaptureFixtu
     assert printable("a\ud800b") == "a\ufffdb"
 
 
+@pytest.mark.full
 def test_whole_numbers_among_decimals_have_decimals(capsys: pytest.CaptureFixture[str]):
     rows = [{"high": 0.28, "n": 5}, {"high": 1, "n": 7}]
     show_rows(rows, {"high": "High", "n": "n"}, "table")

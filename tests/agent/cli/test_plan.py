@@ -40,6 +40,7 @@ def release(site: Site, key: Path, suite: str = SUITE) -> str:
     return str(drafted[-1])
 
 
+@pytest.mark.full
 def test_a_result_names_the_plan_that_was_made_before_it(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
@@ -76,6 +77,7 @@ def test_a_plan_asked_for_twice_is_one_plan(
     assert states(site, "plan") == ["receipted", "prepared"]
 
 
+@pytest.mark.full
 def test_an_abandoned_plan_is_over_for_both_sides(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
@@ -92,6 +94,7 @@ def test_an_abandoned_plan_is_over_for_both_sides(
     assert make_plan(site, key) != plan
 
 
+@pytest.mark.full
 def test_only_an_open_plan_gives_a_seed(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
@@ -120,6 +123,7 @@ def test_only_an_open_plan_gives_a_seed(
     )
 
 
+@pytest.mark.full
 def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
@@ -146,6 +150,7 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
     assert open_outbox(site).get(release(site, key, "planned")).result.plan == plan
 
 
+@pytest.mark.full
 def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

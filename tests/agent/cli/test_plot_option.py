@@ -16,6 +16,7 @@ def filled(tmp_path: Path) -> FilledSite:
     return judged_site(tmp_path)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("words", "said"),
     [

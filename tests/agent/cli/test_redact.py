@@ -116,6 +116,7 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(tmp_path: Path):
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("typed", "shown", "code"),
     [

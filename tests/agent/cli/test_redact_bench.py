@@ -10,6 +10,7 @@ from tests.agent.cli.jsonl import read, written
 from tests.agent.terminal import intramural
 
 
+@pytest.mark.full
 def test_a_measurement_says_recall_by_kind_what_else_is_taken_and_what_it_costs(tmp_path: Path):
     gold = written(
         tmp_path / "gold.jsonl",
@@ -47,6 +48,7 @@ def test_gold_that_is_none_is_named_by_row_and_not_quoted(tmp_path: Path, row: s
     assert "Holloway" not in done.stderr
 
 
+@pytest.mark.full
 def test_a_model_that_is_none_is_refused(tmp_path: Path):
     gold = written(tmp_path / "gold.jsonl", {"text": "gout", "spans": []})
     for engine in ("no:folder", "spacy:folder"):
@@ -54,6 +56,7 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path):
         assert done.returncode == 5
 
 
+@pytest.mark.full
 def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
     made = spacy.blank("en")
     made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])

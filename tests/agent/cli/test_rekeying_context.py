@@ -36,6 +36,7 @@ def test_a_forged_word_about_the_site_is_not_believed(
         ok(site, reset, "show", "--head", tmp_path / "head")
 
 
+@pytest.mark.full
 def test_a_machine_whose_clock_is_wrong_is_told_so(
     site: Site, key: Path, monkeypatch: pytest.MonkeyPatch, served: Served
 ) -> None:
@@ -48,6 +49,7 @@ def test_a_machine_whose_clock_is_wrong_is_told_so(
     assert shown(site)[0] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("fault", ["damaged", "open to others"])
 def test_a_machine_whose_agents_key_cannot_be_used_is_shown_another_way(
     site: Site, served: Served, key: Path, fault: str

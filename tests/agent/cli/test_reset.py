@@ -67,6 +67,7 @@ def test_a_receipt_that_was_lost_on_the_way_is_all_that_is_missing(site: Site, k
     assert states(site, "result") == ["receipted"]
 
 
+@pytest.mark.full
 def test_a_restored_machine_is_recognised_and_goes_on_in_a_new_epoch(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
@@ -218,6 +219,7 @@ def test_a_key_is_in_place_only_once_the_registry_names_it_whenever_the_power_go
     release(site, key, MODELS[1].name)
 
 
+@pytest.mark.full
 def test_a_damaged_ledger_is_set_aside_and_counts_for_nothing_before_the_reset_is_in_force(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
@@ -242,6 +244,7 @@ def test_a_damaged_ledger_is_set_aside_and_counts_for_nothing_before_the_reset_i
         ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[1].name)
 
 
+@pytest.mark.full
 def test_another_reset_than_the_one_made_here_is_not_sent(
     site: Site, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
@@ -256,6 +259,7 @@ def test_another_reset_than_the_one_made_here_is_not_sent(
         ok(site, reset, "send", signed)
 
 
+@pytest.mark.full
 def test_a_site_without_a_network_goes_through_a_reset_with_files(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:
@@ -289,6 +293,7 @@ def test_before_enrolment_a_reset_says_what_is_missing(site: Site, tmp_path: Pat
         ok(site, reset, "show")
 
 
+@pytest.mark.full
 def test_a_site_whose_seal_key_is_lost_is_made_anew_and_takes_its_old_place(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("role", ["agent", "steward"])
 def test_a_rotated_key_signs_from_then_on_and_the_old_one_no_more(
     site: Site, served: Served, key: Path, steward: Steward, tmp_path: Path, role: str
@@ -70,6 +71,7 @@ def test_a_rotation_that_nobody_puts_in_force_is_taken_back(
     ok(site, rotate, "request", "--role", "agent", "--out", tmp_path / "later")
 
 
+@pytest.mark.full
 def test_a_key_is_not_replaced_while_drafts_or_submissions_wait(
     site: Site, key: Path, tmp_path: Path
 ) -> None:

@@ -28,6 +28,7 @@ from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
 
+@pytest.mark.full
 def test_the_second_link_sent_first_is_held_back_and_both_arrive_later(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
@@ -98,6 +99,7 @@ def start_sending(site: Site) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+@pytest.mark.full
 def test_a_killed_sender_goes_on_where_it_was_once_the_network_is_back(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

@@ -26,6 +26,7 @@ from tests.aggregator.conftest import Served
 from tests.aggregator.federation import CARD, MODELS
 
 
+@pytest.mark.full
 def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

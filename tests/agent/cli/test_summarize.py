@@ -24,6 +24,7 @@ def filled(tmp_path: Path) -> FilledSite:
     return judged_site(tmp_path)
 
 
+@pytest.mark.full
 def test_verdicts_that_wait_for_another_judge_are_seen_before_there_is_a_score(filled: FilledSite):
     cases = [case(number, score=Unscored(Reason.NOT_JUDGED)) for number in range(4)]
     rouge = {
@@ -82,6 +83,7 @@ def test_a_jury_that_gives_everything_the_same_middle_grade_is_a_warning(tmp_pat
     assert ["every answer scored the same" in told for told in said] == [False, True]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("more", [["--plot", "-"], ["--runs"]])
 def test_tables_fit_a_terminal_of_120_columns(filled: FilledSite, more: list[str]):
     told = summarized(filled, *more).stdout
@@ -116,6 +118,7 @@ def site(tmp_path: Path) -> Site:
     return create_site(tmp_path / "site", "Test")
 
 
+@pytest.mark.full
 def test_a_board_with_a_shy_model_has_floors_and_wins_by_them(site: Site):
     write(site, range(40))
     asked(site, f"own:model={BOLD}", f"own:model={SHY}")

@@ -45,6 +45,7 @@ def test_a_jurys_seats_failures_criteria_and_family_stand_below_the_scores(
     assert "a judge is of the judged model's family" in told
 
 
+@pytest.mark.full
 def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_told_apart(
     filled: FilledSite,
 ):
@@ -58,6 +59,7 @@ def test_who_judged_stands_below_the_seats_and_two_juries_of_one_benchmark_are_t
     assert "1: another jury" in told
 
 
+@pytest.mark.full
 def test_scale_quorum_and_each_judges_seats_and_mean_stand_with_the_score(filled: FilledSite):
     told = summarized(filled).stdout
     assert "1-5" in row(told.partition("Juries, each")[2], "mtsamples_replicate", "gemma")
@@ -85,6 +87,7 @@ def test_scale_quorum_and_each_judges_seats_and_mean_stand_with_the_score(filled
     ] == [("2", "5", "40; 39; 32")] * 2
 
 
+@pytest.mark.full
 def test_tables_leave_to_files_what_does_not_fit_a_hundred_columns(filled: FilledSite):
     told = summarized(filled).stdout
     tables, _, _ = told.partition("Judges of ")
@@ -126,6 +129,7 @@ def test_names_of_criteria_and_judges_take_no_terminal_over_and_are_no_markup(tm
     assert "Judges of the same family as google/gemma-3: google/gemma" in told
 
 
+@pytest.mark.full
 def test_the_published_table_has_its_published_standings_and_nobody_knows_how_sure_they_are(
     filled: FilledSite,
 ):
@@ -177,6 +181,7 @@ def test_models_without_a_benchmark_in_common_have_no_win_rate_and_the_reason(si
     )
 
 
+@pytest.mark.full
 def test_results_of_another_sample_are_left_out_and_counted(site: Site):
     write(site, range(20))
     asked(site, f"own:model={BOLD}")

@@ -33,6 +33,7 @@ def unread(number: int, answer: str):
     return case(number, answer=answer, score=UNPARSED)
 
 
+@pytest.mark.full
 def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled: FilledSite):
     refusals = [unread(number, f"I'm sorry, I cannot help. {LEAKY}") for number in range(7)]
     fields = [unread(number, '{"reasoning": "It may be.", "pick": "A"}') for number in range(7, 9)]
@@ -100,6 +101,7 @@ def test_unread_does_not_go_with_subgroups(filled: FilledSite):
     assert "--unread" in str(done.exception)
 
 
+@pytest.mark.full
 def test_score_shows_five_examples_without_a_site(tmp_path: Path):
     answers = {str(number): "A or B, says Dr. Holloway" for number in range(1, 8)}
     answers |= {str(number): "B" for number in range(8, 20)}
@@ -124,6 +126,7 @@ def test_further_runs_are_pointed_to_with_their_suite(filled: FilledSite):
     )
 
 
+@pytest.mark.full
 def test_an_overridden_parser_is_the_first_thing_to_drop(filled: FilledSite, tmp_path: Path):
     entry = "pubmed_qa:model=demo/clinic-7b,parser=json,answer_field=pick"
     filled.add([unread(number, "The answer is A.") for number in range(3)], entry=entry)
@@ -138,6 +141,7 @@ def test_an_overridden_parser_is_the_first_thing_to_drop(filled: FilledSite, tmp
     assert "option_letter" not in done.stderr
 
 
+@pytest.mark.full
 def test_only_common_words_are_shown_as_keys(filled: FilledSite):
     answer = '{"verdict": "unclear", "Maria Holloway": "unclear", "why": "?"}'
     filled.add([unread(number, answer) for number in range(3)])

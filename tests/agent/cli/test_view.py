@@ -5,6 +5,7 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from agent.cli.main import intramural
@@ -48,6 +49,7 @@ def test_revealed_files_write_each_page_of_instances_to_the_audit_log_once(
     assert "patient-44" in (tmp_path / "out" / "runs" / run_id / "instances-3.html").read_text()
 
 
+@pytest.mark.full
 def test_redacted_files_hold_no_identifier_and_neither_does_what_the_command_prints(
     filled: FilledSite, tmp_path: Path
 ):
@@ -77,6 +79,7 @@ def test_the_sites_own_policy_is_read_from_the_site_wherever_the_command_is_give
     assert "policy ours 1" in (tmp_path / "out" / "index.html").read_text()
 
 
+@pytest.mark.full
 def test_the_server_starts_says_where_and_stops(filled: FilledSite):
     command = [
         sys.executable,
@@ -101,6 +104,7 @@ def test_the_server_starts_says_where_and_stops(filled: FilledSite):
     assert complaints == ""
 
 
+@pytest.mark.full
 def test_a_revealing_server_writes_what_is_opened_to_the_audit_log(filled: FilledSite):
     run_id = leak(filled, LEAKY)
     command = [

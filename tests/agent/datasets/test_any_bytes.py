@@ -78,6 +78,7 @@ def test_text_that_is_almost_a_dataset(tmp_path, ending, content):
     read(tmp_path, ending, (head + content).encode())
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ending", ["parquet", "feather", "xlsx"])
 @ANY
 @given(data=st.data())

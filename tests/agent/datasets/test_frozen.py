@@ -286,6 +286,7 @@ frozen.freeze(load_benchmark(site.directory / "benchmarks" / "own"), site.data)
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("point", ["_copy_file", "_write_record", "sync_directory"])
 def test_a_kill_leaves_no_copy_or_a_whole_one(site: Site, point: str):
     benchmark = with_file(site)

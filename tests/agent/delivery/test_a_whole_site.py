@@ -31,6 +31,7 @@ from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
 
+@pytest.mark.full
 def test_from_invite_to_receipt_no_text_of_a_case_is_written_or_sent(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ def test_approved_bytes_leave_unchanged(approved: list[Submission]) -> None:
         )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "signers",
     [

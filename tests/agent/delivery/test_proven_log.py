@@ -43,6 +43,7 @@ def test_two_histories_of_one_size_are_caught(
         send_all(gate, aggregator)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("proof", [[], ["00" * 32], ["zz"], ["00" * 33], [7], "x", None])
 def test_growth_without_its_proof_is_not_believed(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission], proof: object

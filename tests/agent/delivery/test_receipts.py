@@ -38,6 +38,7 @@ def wrong_receipts(desk: Desk, submission: Submission, other: Submission) -> dic
     }
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "kind",
@@ -64,6 +65,7 @@ def test_a_receipt_that_proves_nothing_is_not_kept(
     assert head_size(gate) == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "answer", [b"", b"[]", b"{}", b"nonsense", b'{"digest": 1, "receipt": 2}', b"[" * 5000]
 )

@@ -47,6 +47,7 @@ def answers_in_turn(desk: Desk, replies: Sequence[Reply]) -> None:
     desk.instead = answer
 
 
+@pytest.mark.full
 def test_an_outage_a_login_page_and_a_forged_refusal_pass(
     gate: Gate, desk: Desk, aggregator: Aggregator, approved: list[Submission]
 ) -> None:

@@ -146,6 +146,7 @@ def test_a_signed_refusal_for_good_is_kept_with_its_code_and_stops_the_chain(
     assert len(desk.seen) == 1
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "code",
     [
@@ -188,6 +189,7 @@ def forged_notes(first: Submission, second: Submission) -> dict[str, str | None]
     }
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "kind",

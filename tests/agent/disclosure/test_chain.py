@@ -134,6 +134,7 @@ def test_a_crash_while_a_void_release_takes_its_place_again_is_mended_by_prepari
     assert State.VOID not in {s.state for s in gate.outbox.list_submissions()}
 
 
+@pytest.mark.full
 def test_a_refusal_on_the_last_submission_of_the_month_can_still_be_mended(gate: Gate) -> None:
     for count in (40, 70, 100):
         sign(gate, prepare_one(gate, count))

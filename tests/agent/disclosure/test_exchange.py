@@ -147,6 +147,7 @@ def test_any_byte_changed_on_the_way_back_is_noticed(gate: Gate) -> None:
     assert take(gate, signed).state is State.APPROVED
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "signers",
     [

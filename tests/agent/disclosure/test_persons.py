@@ -17,6 +17,7 @@ from tests.agent.disclosure.patients import (
 )
 
 
+@pytest.mark.full
 def test_every_patient_is_recognised_under_new_pseudonyms(ward: Ward):
     ward.released(patients(400))
     write_patients(ward.site, with_new_pseudonyms(patients(440)))
@@ -25,6 +26,7 @@ def test_every_patient_is_recognised_under_new_pseudonyms(ward: Ward):
     assert done.candidate.never_seen == 40
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("words", [60, 100, 300])
 def test_patients_are_recognised_by_short_and_long_records(ward: Ward, words: int):
     known = [patient(number, words) for number in range(201)]

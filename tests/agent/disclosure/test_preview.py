@@ -16,6 +16,7 @@ from tests.agent.disclosure.ward import MODEL, REGISTRY, register, sign, whole_w
 from tests.protocol import world
 
 
+@pytest.mark.full
 def test_the_site_reads_the_words_that_the_stewards_tool_makes(gate: Gate) -> None:
     draft = draft_of(gate, whole_ward())
     earlier = {

@@ -403,6 +403,7 @@ POINTS = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("point", POINTS)
 def test_whatever_a_kill_interrupts_registering_again_finishes_it_once(ward: Ward, point: str):

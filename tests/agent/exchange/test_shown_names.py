@@ -76,6 +76,7 @@ ENTRY = "plant:ward=icu {},form=long,style=plain,model=a/b"
 PLANTED = ("Zenobia", "Quackenbush", "Ignatius", "Quellmalz")
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kept", [{}, {"free_arguments": None}], ids=["new", "old"])
@@ -102,6 +103,7 @@ def test_a_free_argument_is_in_no_byte_of_a_redacted_export_and_two_runs_stay_tw
     assert planted_in(revealed, *PLANTED) == list(PLANTED)
 
 
+@pytest.mark.full
 def test_a_label_is_the_same_for_the_same_value_and_another_at_another_site(
     wards: FilledSite, tmp_path: Path
 ):
@@ -140,6 +142,7 @@ def test_listed_values_and_defaults_keep_their_names(filled: FilledSite, tmp_pat
     } == {run.name}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", WAYS)
 def test_a_pattern_or_field_from_a_run_entry_is_in_no_byte_of_a_redacted_export(
     filled: FilledSite, tmp_path: Path, way: str
@@ -196,6 +199,7 @@ def plant(folder: Path) -> None:
     (folder / RECORD).write_text(json.dumps(record), "utf-8")
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_names_of_an_imported_run_are_in_no_byte_of_a_redacted_export(

@@ -92,6 +92,7 @@ def test_our_own_probe_finds_what_it_honours_and_that_it_is_no_language_model(ur
     assert (found.window, found.counting) == (MAX_TOKENS, "vllm")
 
 
+@pytest.mark.full
 def test_an_over_long_note_is_shortened_for_it_and_an_over_long_prompt_refused():
     ready: list[str] = []
     threading.Thread(

@@ -68,6 +68,7 @@ def test_the_server_itself_says_that_a_model_is_no_language_model():
         assert not probe_server(server).language_model
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("listed", [-1, 0, True, 1.5, "4096", 10**30, [], {"n": 1}])
 def test_a_window_that_is_no_number_of_tokens_is_not_believed(listed):
     with CountingServer(window=2048, listed=listed) as server:

@@ -113,6 +113,7 @@ def test_a_prompt_that_does_not_fit_is_told_apart(message):
     assert len(server.asked) == 1
 
 
+@pytest.mark.full
 def test_an_outage_of_some_seconds_loses_nothing_and_repeats_no_answer():
     with FaultServer(latency_s=0.02, answer="Yes") as server:
         timer = threading.Timer(0.3, lambda: (server.stop(), time.sleep(2.5), server.start()))

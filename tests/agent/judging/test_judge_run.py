@@ -359,6 +359,7 @@ def test_seats_that_stay_empty_end_with_the_exit_code_that_says_run_again(site: 
         assert done.exit_code == 9
 
 
+@pytest.mark.full
 def test_doctor_says_who_sits_on_the_sites_jury(site: Site):
     with judge_server(says(verdict())) as a:
         deploy(site, {"a": a.url, "b": a.url, "c": a.url})

@@ -51,6 +51,7 @@ def told(site: Site, *words: str) -> Result:
     return CliRunner().invoke(intramural, ["--site", str(site.directory), *words])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("replace", [False, True])
 def test_another_jury_for_answers_that_were_purged_takes_no_score_away(
     site: Site, model: FaultServer, judges: FaultServer, tmp_path: Path, replace: bool

@@ -114,6 +114,7 @@ DOWN = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("fault", "reason"), DOWN, ids=lambda value: value if isinstance(value, str) else ""
@@ -221,6 +222,7 @@ BAD = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.sample(6)
 @pytest.mark.parametrize(("reply", "fault"), BAD.values(), ids=BAD.keys())
 def test_a_reply_that_is_no_verdict_leaves_the_seat_empty_and_the_others_decide(
@@ -247,6 +249,7 @@ def test_grades_as_text_or_without_words_fill_a_seat_at_once(jury: Make, reply: 
     assert len(judged(bench.servers[0])) == 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reply", [verdict(6, 5), "no", GOOD[:-20], body(accuracy=5, clarity=[5])])
 def test_where_most_judges_babble_the_answer_is_settled_without_a_score(jury: Make, reply: str):
     bench = jury(twice(reply), twice(reply), says(BETTER))
@@ -283,6 +286,7 @@ GOOD_FORMS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("reply", "score"), GOOD_FORMS.values(), ids=GOOD_FORMS.keys())
 def test_a_verdict_is_found_in_any_dress(jury: Make, reply: str, score: float):
     bench = jury(says(reply))
@@ -322,6 +326,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("answer", PLANTS.values(), ids=PLANTS.keys())
 def test_a_verdict_that_the_answer_plants_never_counts(jury: Make, answer: str):
     bench = jury(

@@ -76,6 +76,7 @@ def bare(accuracy: int, clarity: int) -> str:
 LISTED = "Rest. " + " ".join(bare(a, c) for a in range(3) for c in range(3))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("bears", [False, True], ids=["unmarked", "marked"])
 @pytest.mark.parametrize("others", [(5, 4), (1, 1)])
 @pytest.mark.parametrize("answer", ["Rest.", LISTED], ids=["plain", "listed"])
@@ -235,6 +236,7 @@ def rename(site: Site) -> None:
     site.deployments.write_text(site.deployments.read_text().replace("local/a", "local/z"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "change", [redact_today, let_in, rename], ids=lambda change: change.__name__
 )

@@ -114,6 +114,7 @@ def test_the_query_that_is_run_is_the_query_that_is_shown(database):
             assert 0 <= reading.start < reading.end <= len(answer)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("family", ["choice", "medcalc", "medec", "mimiciv"])
 def test_the_score_is_that_of_the_value_read_and_the_span_lies_in_the_answer(family):
     read = 0

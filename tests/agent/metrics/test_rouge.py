@@ -37,6 +37,7 @@ def test_of_several_longest_sequences_the_packages_own_is_taken(gold, predicted)
         assert compute_f_measure(gold, predicted, kind, stemmer=False) == measure.fmeasure, kind
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_notes_would_take_seconds(kind):
     note = NOTES[0]

@@ -99,6 +99,7 @@ def test_a_file_that_changed_after_it_was_enabled_is_refused_before_anything_is_
     assert server.asked == []
 
 
+@pytest.mark.full
 def test_a_run_is_scored_and_the_metric_stands_marked_in_every_local_table(
     site: Site, server: FaultServer, tmp_path: Path
 ):

@@ -72,6 +72,7 @@ def test_a_blank_answer_is_empty_without_asking_the_metric(tmp_path: Path):
     assert score_all(tmp_path, "return 1", " \n") == ([Unscored(Reason.EMPTY)], [])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("body", "words"),
     [

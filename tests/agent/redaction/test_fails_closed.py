@@ -65,6 +65,7 @@ print(opened)
 """
 
 
+@pytest.mark.full
 def test_opening_and_using_the_engine_reaches_for_no_network_and_writes_no_file(tmp_path: Path):
     environment = {
         **os.environ,

@@ -23,6 +23,7 @@ STALLING = (
 )  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.sample(12)
 @pytest.mark.parametrize("piece", STALLING, ids=ascii)
 def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(piece: str):
@@ -33,6 +34,7 @@ def test_readings_of_a_text_made_to_stall_them_are_made_at_once_and_stay_small(p
     assert isinstance(views, Withheld) or sum(len(view.text) for view in views) < 25 * SIZE
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "piece", ["a ", "\\u0061", "J0hn ", "a\u0301 ", "QUFB ", "john_smith "], ids=ascii
@@ -69,6 +71,7 @@ def test_readings_of_a_text_take_memory_by_their_length():
     assert peak < 16 * 1_000_000
 
 
+@pytest.mark.full
 def test_twenty_thousand_small_fields_have_their_readings_in_seconds():
     began = time.process_time()
     for number in range(20_000):

@@ -10,6 +10,7 @@ from tests.agent.redaction.policies import POLICY
 from tests.agent.redaction.stored_detections import MemoryStore
 
 
+@pytest.mark.full
 def test_a_policy_too_weak_for_the_self_test_is_refused(tmp_path: Path):
     content = POLICY.read_text().replace("threshold: 0.4", "threshold: 0.95")  # no rule is so sure
     path = tmp_path / "weak.yaml"

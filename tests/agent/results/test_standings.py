@@ -59,6 +59,7 @@ def test_models_far_apart_have_one_rank_each_and_close_ones_share_a_range(filled
     assert ranks == {"a/best": (1, 1), "b/fair": (2, 3), "c/fair": (2, 3), "d/worst": (4, 4)}
 
 
+@pytest.mark.full
 def test_win_rates_with_intervals_are_those_of_the_comparison_and_lie_in_them(filled: FilledSite):
     for seed, (benchmark, counts) in enumerate(
         {"pubmed_qa": (70, 60, 20), "med_qa": (40, 55, 30)}.items()

@@ -153,6 +153,7 @@ def test_killed_in_mid_draft_it_leaves_seats_and_scores_of_one_making(
     assert {seat.reason for given in seats.values() for seat in given} == {Fault.OUT_OF_RANGE}
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("without_scipy")
 @pytest.mark.parametrize("at", ["draft:1", "put_draft_in_place:0"])
 def test_killed_outright_it_has_taken_nothing_away(site: Site, at: str):
@@ -196,6 +197,7 @@ def test_seats_without_a_reply_stay_open_and_are_asked_by_the_next_run(site: Sit
         }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "all_of_them", [True, False], ids=["all", "one that another run had first"]
 )

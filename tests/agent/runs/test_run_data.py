@@ -35,6 +35,7 @@ def command(ward: Ward, *words: str) -> Done:
     return intramural("--site", ward.site.directory, *words, cwd=ward.site.directory)
 
 
+@pytest.mark.full
 def test_a_run_reads_the_registered_version_and_newer_rows_wait(ward: Ward):
     registered = ward.gate.ledger().list_datasets()[0].commitment
     write_patients(ward.site, patients(33))

@@ -62,6 +62,7 @@ def human(tmp_path: Path) -> Path:
     )
 
 
+@pytest.mark.full
 def test_the_human_annotators_of_pubmed_qa_get_their_published_accuracy(
     articles: Path, human: Path
 ):
@@ -165,6 +166,7 @@ def test_gpt_35_on_med_mcqa_is_scored_as_it_is_in_a_run(tmp_path: Path):
     )  # published, with what has no letter counted as wrong: 53.45 %
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("answer", "right", "reasons"),
     [
@@ -221,6 +223,7 @@ def test_another_parser_reads_another_field_and_is_shown_with_the_result(
     assert "--parser text is for answers in free text" in str(refused.exception)
 
 
+@pytest.mark.full
 def test_what_has_no_answer_is_listed_and_not_guessed(articles: Path, human: Path):
     lines = human.read_text().splitlines(keepends=True)
     human.write_text("".join(lines[2:]))
@@ -329,6 +332,7 @@ def test_ids_of_a_hospitals_own_data_are_not_printed(tmp_path: Path):
     assert CANARY not in done.output
 
 
+@pytest.mark.full
 def test_it_needs_no_site_and_leaves_nothing_behind(articles: Path, human: Path, tmp_path: Path):
     before = sorted(tmp_path.rglob("*"))
     command = [
@@ -376,6 +380,7 @@ def test_a_figure_of_the_whole_file_is_computed_with_its_interval(articles: Path
     assert float(str(macro["low"])) < 0.7219 < float(str(macro["high"]))
 
 
+@pytest.mark.full
 def test_a_template_holds_every_id_for_its_owner_alone_and_is_scored_once_filled(
     articles: Path, tmp_path: Path
 ):

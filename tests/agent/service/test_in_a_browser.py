@@ -129,6 +129,7 @@ def joined(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -259,6 +260,7 @@ CONTRAST = """
 """
 
 
+@pytest.mark.full
 def test_script_in_texts_does_not_run(page: Page, filled: FilledSite, redacting: Redacting):
     run_id = leak(filled, " ".join(SCRIPTS))
     server = Running(filled.site, redacting)
@@ -274,6 +276,7 @@ def test_script_in_texts_does_not_run(page: Page, filled: FilledSite, redacting:
         server.stop()
 
 
+@pytest.mark.full
 def test_everything_can_be_reached_by_keyboard(page: Page, folder: Path, run_id: str):
     page.goto((folder / "runs" / run_id / "instances-1.html").as_uri())
     page.keyboard.press("Tab")

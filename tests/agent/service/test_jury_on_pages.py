@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from agent.metrics import Judge
 from agent.service.pages import SitePages
 from agent.vocabulary import Reason, Response
@@ -62,6 +64,7 @@ def test_planted_identifiers_in_a_judges_words_are_on_no_page_and_in_no_twin(
     assert [canary for canary in CANARIES if canary.encode() in shown] == []
 
 
+@pytest.mark.full
 def test_script_in_a_judges_words_and_in_its_name_is_inert(
     filled: FilledSite, open_pages: OpenPages
 ):

@@ -10,6 +10,7 @@ from tests.agent.service.leaky_texts import SCRIPTS, Markup, leak
 from tests.agent.service.pages_read import draw_html
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script_in_any_text_of_a_case_is_inert(
     filled: FilledSite, open_pages: OpenPages, script: str

@@ -83,6 +83,7 @@ def test_approval_with_a_key_that_the_account_reads_ends_before_anything_is_show
     assert result.output == ""
 
 
+@pytest.mark.full
 def test_approval_by_one_account_says_so_in_capitals_and_doctor_warns(
     site: Site, tmp_path: Path
 ) -> None:

@@ -168,6 +168,7 @@ def test_an_item_that_a_rater_left_out_is_left_out_whole():
     assert icc(with_gaps) == icc(SHROUT_FLEISS)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("form", "between", "severity"),
     [("ICC1", 1.0, 0.0), ("ICC2", 1.0, 0.5), ("ICC3", 1.0, 0.5), ("ICC3k", 0.7, 0.0)],

@@ -421,6 +421,7 @@ def test_a_model_with_few_scores_is_not_told_apart_by_the_many_of_another():
     }
 
 
+@pytest.mark.full
 def test_a_leaderboard_of_medhelms_size_is_ready_in_seconds():
     right = np.random.default_rng(7).random((37, 10, 1_000)) < 0.6
     columns = [

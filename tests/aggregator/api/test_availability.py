@@ -93,6 +93,7 @@ def test_the_rest_of_a_refused_body_is_not_waited_for_long(served: Served) -> No
         assert is_closed(connection, within_s=5)
 
 
+@pytest.mark.full
 def test_an_answer_that_is_not_taken_ends_the_connection(home: Home) -> None:
     ready(home)
     asking = b"GET /v1/log/entries HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -130,6 +131,7 @@ def test_a_client_that_asks_too_often_is_told_when_to_come_back(home: Home) -> N
         assert served.get("/healthz").status_code == 200
 
 
+@pytest.mark.full
 def test_limits_count_the_client_behind_a_trusted_proxy_and_nobody_can_pretend(home: Home) -> None:
     def ask(served: Served, forwarded: str) -> int:
         headers = {"X-Forwarded-For": forwarded}
@@ -260,6 +262,7 @@ ASKING = b"POST /v1/submissions HTTP/1.1\r\nHost: x\r\n"
 CHUNKED = ASKING + b"Transfer-Encoding: chunked\r\n"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "request_bytes",
     [

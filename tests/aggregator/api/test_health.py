@@ -75,6 +75,7 @@ def test_metrics_count_answers_and_refusals_and_name_nobody(served: Served, site
         assert secret not in text
 
 
+@pytest.mark.full
 def test_a_log_in_json_has_one_object_on_every_line(
     home: Home, site: TestSite, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ def ask(served: Served, method: str, path: str, **headers: str) -> httpx.Respons
     return httpx.request(method, served.url + path, headers=headers, timeout=30, trust_env=False)
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "path",

@@ -75,6 +75,7 @@ def test_bundles_of_entries_hold_what_is_public_of_each(long_log: Served) -> Non
     assert hashlib.sha256(b"\x00" + pae).digest() == leaves[0]
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize(
     "path",

@@ -114,6 +114,7 @@ def test_workers_killed_in_turn_lose_nothing_and_are_replaced(two_workers: Serve
     assert "is replaced" in two_workers.log.read_text()
 
 
+@pytest.mark.full
 def test_ending_the_service_ends_all_workers(home: Home, tmp_path: Path) -> None:
     running = start(home, tmp_path / "serve.log", options=("--workers", "3"))
     workers = list_workers(running)

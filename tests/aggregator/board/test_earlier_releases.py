@@ -65,6 +65,7 @@ FIELDS = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.full
 @FIELDS
 def test_an_invented_release_is_seen_by_everybody_where_nothing_is_hidden(
     home: Home, tmp_path: Path, field: str, sentence: str
@@ -127,6 +128,7 @@ def pooled(tmp_path: Path) -> Iterator[Pooled]:
     home.database.close()
 
 
+@pytest.mark.full
 def test_an_auditor_computes_earlier_releases_again_and_the_public_says_what_it_cannot(
     pooled: Pooled,
 ) -> None:
@@ -140,6 +142,7 @@ def test_an_auditor_computes_earlier_releases_again_and_the_public_says_what_it_
     assert pooled.audit().releases.recomputed == (1, 2)
 
 
+@pytest.mark.full
 @FIELDS
 def test_no_auditor_signs_an_invented_release(pooled: Pooled, field: str, sentence: str) -> None:
     for place in (pooled.board, pooled.home.directory):
@@ -172,6 +175,7 @@ def test_releases_whose_keys_were_revoked_since_stay_what_they_were(
     assert verify(tmp_path / "board", today_day=today_day()).releases.recomputed == (1, 2)
 
 
+@pytest.mark.full
 def test_releases_of_which_no_figures_are_kept_are_named(home: Home, tmp_path: Path) -> None:
     site = ready(home)
     for seed in range(SUMMARIES_KEPT + 3):
@@ -183,6 +187,7 @@ def test_releases_of_which_no_figures_are_kept_are_named(home: Home, tmp_path: P
     assert "Older releases, listed by digest only and not checked: 1 to 3." in checked.sentences
 
 
+@pytest.mark.full
 def test_releases_over_the_life_of_a_federation_are_all_computed_again(pooled: Pooled) -> None:
     """Sites join, change their publication, withdraw, lose keys and leave, and a model comes; none of it is a lie."""
     home = pooled.home

@@ -57,6 +57,7 @@ def random_log(seed: int, *, length: int = 60) -> Sites:
     return sites
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6))
 @example(5)  # a named site went pooled and sent another result

@@ -51,6 +51,7 @@ def sign_draft(draft: Path, key: Path) -> "subprocess.CompletedProcess[str]":
     return run_command("aggregator", "registry", "sign", draft, "--key", key, "--yes")
 
 
+@pytest.mark.full
 def test_a_draft_on_an_invented_base_is_not_signed_by_a_root_that_has_signed_before(
     tmp_path: Path, annas_key: Path
 ) -> None:

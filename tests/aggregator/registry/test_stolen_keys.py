@@ -447,6 +447,7 @@ def slip(registry: Registry, site: TestSite) -> Registry:
     return replace(registry, sites={**registry.sites, site.id: replace(entry, keys=keys)})
 
 
+@pytest.mark.full
 def test_a_site_leaves_and_its_results_stay(home: Home, folder: Path) -> None:
     site = ready(home)
     submit(home, site, site.result(registry_of(home), scores(1)))

@@ -351,6 +351,7 @@ def test_the_sites_proxy_is_used_and_those_of_the_environment_are_not(site: Site
     assert of_environment == []
 
 
+@pytest.mark.full
 def test_without_a_proxy_of_the_site_the_source_is_asked_itself(site: Site, source: Desk):
     define(site, source.url + "/data.csv")
     with open_desk() as other:

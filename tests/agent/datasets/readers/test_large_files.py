@@ -169,6 +169,7 @@ def test_every_problem_of_a_streamed_file_comes_at_once_and_once(tmp_path):
     ]
 
 
+@pytest.mark.full
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("columns", [200_000, 10_001])
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl"])

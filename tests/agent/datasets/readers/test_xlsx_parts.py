@@ -10,6 +10,7 @@ from tests.agent.datasets.own import CANARY, instances, own, problem
 from tests.agent.datasets.readers.table_files import HEAD, XLSX, sheet
 
 
+@pytest.mark.full
 def test_an_excel_file_that_would_fill_the_memory(tmp_path):
     sheet(tmp_path, HEAD, ("n", "a", "x"))
     with (

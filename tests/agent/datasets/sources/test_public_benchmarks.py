@@ -126,6 +126,7 @@ needs_official_files = pytest.mark.skipif(
 )
 
 
+@pytest.mark.full
 @needs_official_files
 @pytest.mark.parametrize("id_", COUNTS)
 def test_the_official_files_give_the_official_counts_and_their_gold_scores_one(id_):
@@ -147,6 +148,7 @@ def test_the_official_files_give_the_official_counts_and_their_gold_scores_one(i
             assert all(score(use, extract(parser, gold(i)), i) == 1.0 for i in instances)
 
 
+@pytest.mark.full
 @needs_official_files
 def test_ehrsqls_1117_questions_of_which_362_have_no_answer(tmp_path):
     official = OFFICIAL / "ehr_sql/eicu"

@@ -33,6 +33,7 @@ FILES = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("form", ["helm", "jsonl", "csv", "parquet"])
 def test_planted_texts_are_in_no_byte_of_a_redacted_export(

@@ -179,6 +179,7 @@ def standings(filled: FilledSite, suite: str) -> list[Any]:
     return sorted(rows, key=lambda row: (row["benchmark"], row["model"], row["metric"]))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("reveal", [False, True])
 def test_an_export_that_comes_back_has_the_same_standings(
     filled: FilledSite, tmp_path: Path, reveal: bool
@@ -210,6 +211,7 @@ def test_an_export_that_comes_back_has_the_same_standings(
         )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("named", ["answer_mode=constrained", "parser=json,answer_field=choice"])
 def test_exported_runs_that_were_asked_or_read_in_another_way_stay_apart_when_they_come_back(
     filled: FilledSite, tmp_path: Path, named: str

@@ -26,6 +26,7 @@ SEEN = f"Mr. {CANARY}; MRN 8842331; born 03/14/1951"
 NAMED = (Judge("http://ward-seven/v1", "m/m", "Judge of ward-seven"), *JUDGES[1:])
 
 
+@pytest.mark.full
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("form", ["helm", "jsonl", "csv", "parquet"])
 def test_no_byte_of_a_redacted_export_holds_what_a_judge_wrote_of_a_patient_or_where_it_is(

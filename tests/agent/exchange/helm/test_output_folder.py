@@ -18,6 +18,7 @@ from tests.agent.service.filled_site import FilledSite, graded
 QUIET = Progress(quiet=True)
 
 
+@pytest.mark.full
 def test_the_suite_appears_below_runs_redacted_and_the_next_run_replaces_it(
     filled: FilledSite, tmp_path: Path
 ):

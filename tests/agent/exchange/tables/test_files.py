@@ -27,6 +27,7 @@ def read(folder: Path, table: str, form: TableForm) -> list[dict[str, object]]:
     return parquet.read_table(path).to_pylist()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", TABLE_FORMS)
 def test_every_form_has_the_same_rows_under_the_documented_columns(
     filled: FilledSite, tmp_path: Path, form: TableForm

@@ -116,6 +116,7 @@ def test_a_process_that_is_killed_costs_time_and_no_row(processes: WorkerPool):
     assert not part.tally.withheld
 
 
+@pytest.mark.full
 def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
     processes: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ):
@@ -142,11 +143,13 @@ def test_a_row_that_no_process_survives_is_withheld_and_the_others_go_on(
     assert part.tally.rows == 5
 
 
+@pytest.mark.full
 def test_a_row_that_stops_all_is_named_as_in_one_process(processes: WorkerPool):
     with pytest.raises(RedactionError, match="row 2: has no field text"):
         list(redact_stream([case(1), b'{"txet": "Holloway"}'], bytes, processes))
 
 
+@pytest.mark.full
 def test_an_engine_that_cannot_be_opened_is_said_by_every_process():
     with (
         WorkerPool(EngineChoice("no_such_policy"), TASK, 2) as none,

@@ -40,6 +40,7 @@ def _found(recognizer: ModelRecognizer, text: str) -> list[str]:
     return [text[one.start : one.end] for one in recognizer.analyze(text, _KINDS, _artifacts(text))]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "values"),
     [
@@ -67,6 +68,7 @@ def test_rare_names_and_places_are_found_by_how_they_look_and_where_they_stand(
     assert [value for value in values if value not in found] == []
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "text",
     [
@@ -143,6 +145,7 @@ def test_text_without_words_has_no_places(english: ModelRecognizer) -> None:
     assert [_found(english, text) for text in ("", " \n\t ", "...", "\u200b")] == [[], [], [], []]
 
 
+@pytest.mark.full
 def test_findings_do_not_hang_on_what_was_read_before(english: ModelRecognizer) -> None:
     text = "Seen by Dr. Thistlewaite at Pellworth Valley Hospital on March 3rd."
     before = _found(english, text)
@@ -174,6 +177,7 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "en"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("file", ["weights", "meta.json", "ordinary_words", ""])
 def test_without_its_model_the_engine_withholds_every_field_and_says_why(
     damaged: Path, file: str

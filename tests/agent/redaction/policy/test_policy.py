@@ -114,6 +114,7 @@ def test_a_level_and_a_language_name_a_policy_that_opens(
     assert choose_policy("strict" if level == "strict" else "default", language) == name
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["strict", "limited_data_set", "gdpr"])
 def test_every_shipped_policy_opens_and_clears_what_all_must(name: str):
     engine = open_engine(name)

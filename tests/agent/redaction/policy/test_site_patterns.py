@@ -45,6 +45,7 @@ def test_an_allowed_word_stays_unless_it_is_somebodys_name_or_part_of_more(ours:
     assert "617-555-0100" not in ours.redact("Call 617-555-0100 x 4521.")
 
 
+@pytest.mark.full
 def test_a_list_of_fifty_thousand_names_costs_no_time_per_name():
     names = Phrases(f"Xq{n} Zz{n * 7}" for n in range(50_000))
     deadline = Deadline()

@@ -179,6 +179,7 @@ def hiding() -> Engine:
     return Engine(with_operators(default="surrogate"), KEY)
 
 
+@pytest.mark.full
 def test_a_record_with_surrogates_reads_like_a_record_and_holds_nothing_of_the_first(
     hiding: Engine,
 ):

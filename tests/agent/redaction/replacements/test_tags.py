@@ -70,6 +70,7 @@ TEXTS = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.full
 @settings(deadline=None)
 @given(TEXTS)
 def test_redacting_twice_changes_nothing_more(redactor: Redactor, text: str):

@@ -155,6 +155,7 @@ def test_no_finding_holds_half_a_bracket_and_uniting_again_changes_nothing(
     assert [(s.start, s.end) for s in merge_spans(union, text)] == [(s.start, s.end) for s in union]
 
 
+@pytest.mark.full
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.lists(
@@ -193,6 +194,7 @@ def test_a_diagnosis_is_not_lost_with_what_was_taken_for_a_name(redactor: Redact
     assert shown[1] == "Impression: preschool wheeze. [NAME-1] is well; [NAME-1] agrees."
 
 
+@pytest.mark.full
 def test_a_record_of_more_names_than_can_be_told_apart_is_withheld_and_soon(redactor: Redactor):
     letters = "bcdfghklmnprstvz"
     names = [

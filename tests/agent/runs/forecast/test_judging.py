@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from agent.site.directory import Site
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.juries import NOTE, deploy, judged, open_benchmark, write_jury
@@ -10,6 +12,7 @@ from tests.agent.runs.forecast.commands import judge, refused, run, told
 from tests.agent.runs.suites import NOWHERE
 
 
+@pytest.mark.full
 def test_judging_can_be_forecast_for_answers_that_wait(
     site: Site, model: FaultServer, judges: FaultServer
 ):

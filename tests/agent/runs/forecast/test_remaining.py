@@ -1,11 +1,14 @@
 """A dry run counts the questions that are still to be sent, and no stored or equal one."""
 
+import pytest
+
 from agent.site.directory import Site
 from tests.agent.fault_server import FaultServer
 from tests.agent.judging.juries import judged, open_benchmark
 from tests.agent.runs.forecast.commands import judge, run, told
 
 
+@pytest.mark.full
 def test_a_dry_run_counts_what_is_stored_as_done(
     site: Site, model: FaultServer, judges: FaultServer
 ):

@@ -29,6 +29,7 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
+@pytest.mark.full
 def test_a_redacted_folder_is_clean_and_redacting_it_again_changes_nothing(
     clean: Path, redactors: FolderRedactors, tmp_path: Path
 ):
@@ -166,6 +167,7 @@ def test_a_foreign_file_in_a_forged_manifest_is_not_called_clean(
         check_folder(spoilt, redactors)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("options", [[], ["--level", "strict"]])
 def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str], spoilt: Path):
     path = find_run(spoilt) / "scenario_state.json"
@@ -183,6 +185,7 @@ def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str]
     assert "limited_data_set 1, which removes less" in done.output
 
 
+@pytest.mark.full
 def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(
     tmp_path: Path,
 ):

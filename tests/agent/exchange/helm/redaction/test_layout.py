@@ -35,6 +35,7 @@ def test_in_place_nothing_is_deleted_that_is_not_of_the_suite(
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
+@pytest.mark.full
 def test_other_suites_and_foreign_files_do_not_come_into_a_copy(
     redactors: FolderRedactors, tmp_path: Path
 ):
@@ -46,6 +47,7 @@ def test_other_suites_and_foreign_files_do_not_come_into_a_copy(
     assert not find_words(tmp_path / "copy", ["zebrafinch"])
 
 
+@pytest.mark.full
 def test_a_link_is_never_followed(redactors: FolderRedactors, tmp_path: Path):
     output = planted(tmp_path)
     (output / "runs" / "linked").symlink_to(output / "runs" / SUITE)

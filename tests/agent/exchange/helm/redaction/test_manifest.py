@@ -14,6 +14,7 @@ from tests.agent.exchange.helm.redaction.planted_helm_folder import (
 )
 
 
+@pytest.mark.full
 def test_the_manifest_says_what_is_there_and_what_is_not(clean: Path):
     manifest = json.loads((clean / "redaction.json").read_text())
     assert {entry["path"] for entry in manifest["files"]} == {

@@ -126,6 +126,7 @@ def test_a_copy_into_the_folder_itself_is_refused(
         redact_folder(output, [SUITE], redactors, Options(), KEY, copy_to=output / place)
 
 
+@pytest.mark.full
 def test_what_a_killed_command_left_is_put_right(redactors: FolderRedactors, tmp_path: Path):
     output = planted(tmp_path)
     old = tmp_path / ".benchmark_output.unredacted"
@@ -180,6 +181,7 @@ redact_folder(Path(sys.argv[1]), [SUITE], FolderRedactors(Slow(), bool), Options
 """
 
 
+@pytest.mark.full
 def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path: Path):
     output = planted(tmp_path, instances=20)
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(output)])
@@ -198,6 +200,7 @@ def test_a_command_that_is_killed_leaves_the_old_folder_or_the_new_one(tmp_path:
     assert find_words(output, ["may go home", "qcanary"]) == set()
 
 
+@pytest.mark.full
 def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     copy = str(tmp_path / "copy")
     done = run_command("--output", str(output), "--suite", SUITE, "--copy-to", copy)
@@ -213,6 +216,7 @@ def test_the_command_redacts_and_checks(output: Path, tmp_path: Path):
     assert os.listdir(tmp_path) == ["copy"]  # noqa: PTH208
 
 
+@pytest.mark.full
 def test_at_a_site_its_policy_counts_and_ids_are_the_same_each_time(
     output: Path, filled: FilledSite, tmp_path: Path
 ):
@@ -249,6 +253,7 @@ def test_a_policy_that_writes_surrogates_is_refused(output: Path, tmp_path: Path
     assert not (tmp_path / "copy").exists()
 
 
+@pytest.mark.full
 @pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "level", [["--level", "strict"], ["--language", "es"]], ids=["strict", "spanish"]
@@ -269,6 +274,7 @@ def test_other_policies_leave_names_that_helms_tools_look_up(level: list[str], t
     assert run_command("--output", copy, "--check", *level).exit_code == 0
 
 
+@pytest.mark.full
 def test_a_text_that_cannot_be_judged_is_withheld_and_said(tmp_path: Path):
     output = planted(tmp_path, instances=1)
     path = output / "runs" / SUITE / RUN / "scenario_state.json"

@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agent.exchange.helm.folder import read_run
 from agent.exchange.helm.redaction.names import Names
 from agent.exchange.helm.redaction.redacting import redact_folder
@@ -23,6 +25,7 @@ from tests.agent.exchange.helm.redaction.redacted_folders import (
 )
 
 
+@pytest.mark.full
 def test_a_field_that_helm_adds_tomorrow_is_not_carried_over(
     output: Path, redactors: FolderRedactors, tmp_path: Path
 ):
@@ -86,6 +89,7 @@ def test_a_person_of_the_record_is_no_key_and_no_sub_split_either(redactors: Fol
     assert contents["instances.json"][0]["sub_split"] == names.label("kowalski")
 
 
+@pytest.mark.full
 def test_figures_of_helms_own_output_stay_and_it_can_still_be_read(
     redactors: FolderRedactors, tmp_path: Path
 ):

@@ -1,5 +1,7 @@
 """Clinical Spanish that identifies nobody is little touched."""
 
+import pytest
+
 from agent.redaction.engine import Engine
 
 HARMLESS = (
@@ -120,6 +122,7 @@ _MAX_TOUCHED = 5  # of the sentences
 _MOST_OF_FINDINGS = 3  # of 60: one in twenty
 
 
+@pytest.mark.full
 def test_questions_and_findings_about_nobody_stay_as_they_are(spanish: Engine) -> None:
     touched = [text for text in HARMLESS if str(spanish.redact(text)) != text]
 
@@ -149,6 +152,7 @@ def test_words_of_medicine_that_look_like_people_places_or_ages_stay(spanish: En
         assert words in str(spanish.redact(text)), words
 
 
+@pytest.mark.full
 def test_findings_with_germs_drugs_eponyms_and_scales_of_towns_stay_as_they_are(
     spanish: Engine,
 ) -> None:

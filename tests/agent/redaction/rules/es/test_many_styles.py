@@ -11,6 +11,7 @@ CORPUS = Path(__file__).parents[4] / "data" / "deid" / "spanish_invented.jsonl"
 _LEAST = 0.95  # of the marked identifiers, covered from end to end
 
 
+@pytest.mark.full
 def test_notes_messages_and_dictations_of_many_countries_keep_no_identifier(
     spanish: Engine,
 ) -> None:

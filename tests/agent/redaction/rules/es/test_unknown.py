@@ -10,6 +10,7 @@ def strict() -> Engine:
     return open_engine("strict", language="es")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "hidden",
     [
