@@ -38,7 +38,7 @@ _CONDITION = re.compile(
 )
 _UNLESS = re.compile(r"\b(?:unless|except|only (?:if|when|in))\b", re.IGNORECASE)
 _TURN = re.compile(
-    r"\b(?:but|although|though|however|unless|except|if|when|only|avoid\w*|too|also|as well|and so|so is|yet)\b",
+    r"\b(?:but|although|though|however|unless|except|if|when|only|avoid\w*|too(?! \w)|also|as well|and so|so is|yet)\b",
     re.IGNORECASE,
 )
 _RETRACTION = compile_caseless(
@@ -163,7 +163,9 @@ def is_unfinished(text: str) -> bool:
         return True
     last_sentence = _get_last_part(_SENTENCE_END, end)
     is_begun = len(last_sentence) < len(end) and len(last_sentence.split()) >= _MIN_BEGUN_WORDS
-    return is_begun and end[-1:].isalnum()
+    # Who begins with a small letter writes no full stop at the end either.
+    is_casual = text.lstrip()[:1].islower()
+    return is_begun and end[-1:].isalnum() and not is_casual
 
 
 def _get_rest_of_sentence(text: str, end: int) -> str:

@@ -91,6 +91,7 @@ _LEADS_TO_OBJECT = re.compile(
 _VERB = re.compile(
     r"(?:is|are|was|has|have|does|do|can|cannot|can't|should|may|must|will)\b", re.IGNORECASE
 )
+_UNSURE = re.compile(r"\b(?:could|might|possibly|perhaps|maybe)\b")
 _PROPOSES = re.compile(
     r"\s(?:should\sbe|would\sbe|must\sbe|can\sbe\s(?:given|used)|needs?\sto\sbe|has\sto\sbe|explains?|accounts?\sfor|causes?|fits"
     r"|is\s(?:indicated|recommended|preferred|appropriate|needed|required|advised|the|most|best|responsible|usually|typically"
@@ -122,6 +123,10 @@ def read_sentences(answer: MarkedAnswer) -> Iterator[OptionClaim]:
         if not (is_object or is_subject) or answer.calls_wrong(sign.end()):
             continue
         if is_denied(text, sign.start()) or is_question(text, sign.end()):
+            continue
+        sentence_end = _SENTENCE_END.search(text, sign.end())
+        end = sentence_end.start() if sentence_end else len(text)
+        if _UNSURE.search(before) or cues.SAID_BY_OTHERS.search(answer.lower, start, end):
             continue
         if is_qualified(text, sign.end()) or is_hypothetical(text, start, sign.end()):
             continue

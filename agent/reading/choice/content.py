@@ -5,16 +5,14 @@ is", or a heading. The words of a passage may be part of one option only (see `o
 """
 
 import re
-from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 from agent.reading.choice import cues
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.passages import Passage, find_passages
 from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, TEXT_SIGNS, decode
 from agent.reading.choice.rules import OPTION_WORDS
-from agent.reading.choice.stated import ASKS_FOR_ONE
 from agent.reading.statements import (
     find_last_retraction,
     is_denied,
@@ -23,36 +21,7 @@ from agent.reading.statements import (
     is_unfinished,
 )
 
-_MAX_SENTENCES = 60  # a longer answer is read at its beginning and end only
-_MAX_SENTENCE = 1_000  # characters
-_MAX_SHORT = 2  # sentences of a short answer
-_MAX_HEADING = 6  # words
-_MAX_NAME = 3  # words of a sentence that can be no more than a name
-_MAX_WORDS = 35  # of a sentence of a short answer
-_SENTENCE = re.compile(
-    r"(?:\d{1,2}[.)]\s)?[^\n]+?(?:(?<![\s(][A-Z])[.!?][)\]\"']{0,2}(?=\s+[\"'(]?(?:[A-Z0-9]|$))|(?=\n|\Z))"
-)
-_LIST_MARK = re.compile(r"\s?(?:\d{1,2}[.)]|[-•])(?:\s|$)")
-# Sentences that belong to no answer.
-_POLITE = re.compile(
-    r"""
-    i\shope | hope\sthis | let\sme\sknow | please | good\sluck | thanks?\b | feel\sfree | (?:great|good)\squestion
-    | sure\b | disclaimer | would\syou\slike | do\syou\swant | note\sthat | remember | always | consult | if\syou
-    | (?:my\s)?confidence | confident | as\san\sai | i(?:'m|\sam)\s(?:not\s)?an?\s
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-# What announces a conclusion; what follows is read.
-_CONCLUDES = re.compile(
-    r"(?<![\w'] )(?:(?:so|thus|hence|therefore|consequently|accordingly|overall|anatomically|clinically)\b"
-    r"|in\s(?:other\swords|conclusion|summary|short)\b|to\sconclude\b"
-    r"|(?:this|that|it)\s(?:points\sto|corresponds\sto|suggests|indicates|means|is)\b"
-    r"|(?:i'd|i\swould)\s(?:\w{1,12}\s)?(?:answer|say|choose|pick|go\swith)\b"
-    r"|(?:the\s)?(?:answer|diagnosis|conclusion|response)\s(?:here\s)?(?:is|would\sbe|must\sbe|:))",
-    re.IGNORECASE,
-)
-# "The tooth that most often needs it is ...": what follows is read strictly.
-_COPULA = re.compile(r"\b(?:is|are|was|were|would\sbe|must\sbe)\s(?:the|an?)?")
+_MAX_STATEMENTS = 60  # "the answer is" that are read
 # Reasons, from which on a passage may speak of other options.
 _REASON = re.compile(
     r"[,;]?\s(?:because|since|due\sto|as\s(?:the|it|this|these|he|she|a|an)|given|which|who|where|so\sas|in\sorder)\b"
@@ -69,7 +38,7 @@ _BEGINS_CONTRAST = re.compile(
 )
 _UNSURE = re.compile(
     r"\b(?:could\sbe|may\sbe|might\sbe|possibly|maybe|perhaps|either|unless|depends?|unsure|uncertain|not\ssure|if"
-    r"|initially|at\sfirst|some\speople|students?)\b",
+    r"|initially|at\sfirst|differential|includes?)\b",
     re.IGNORECASE,
 )
 _TEXT_SIGN = re.compile(f"[{TEXT_SIGNS}]")
@@ -92,16 +61,12 @@ _RELATES_TO = re.compile(
     rf"|turn(?:ing)?\sto|(?:same|true)\s(?:holds\s)?(?:for|of)|trap(?:\shere)?\sis)\s(?:the\s|an?\s)?[(\"']?[{SIGNS}]",
     re.IGNORECASE,
 )
-_NEGATION = re.compile(r"\b(?:not|no)\b|n't\b", re.IGNORECASE)
+_NEGATION = re.compile(r"\b(?:not|no|cannot|can't)\b|n't\b", re.IGNORECASE)
+# "Aspirin is too weak", "I would stop heparin"
+_SPEAKS_AGAINST = re.compile(
+    r"\btoo\s\w+|\b(?:stop|stopping|withdraw\w*|discontinu\w*|hold\w*|withhold\w*|omit\w*|refrain\w*|less\slikely)\b"
+)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
-
-
-class _Passage(NamedTuple):
-    """A part of an answer that may state the option. `is_strict`: it must have words of the option only."""
-
-    start: int
-    end: int
-    is_strict: bool
 
 
 def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
@@ -111,7 +76,7 @@ def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     if is_refusal(answer.plain) or is_unfinished(answer.plain):
         return []
     claims: list[OptionClaim] = []
-    for passage in _find_passages(answer):
+    for passage in find_passages(answer):
         option = _read_passage(answer, passage)
         if option is not None:
             claims.append(
@@ -122,79 +87,13 @@ def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     return claims
 
 
-def _find_passages(answer: MarkedAnswer) -> Iterator[_Passage]:
-    sentences = _find_sentences(answer)
-    if not sentences:
-        return
-    if len(sentences) <= _MAX_SHORT:
-        yield from _find_short_passages(answer, sentences)
-    elif not answer.options.has_summary:
-        first_start, first_end = sentences[0]
-        is_item = _LIST_MARK.match(answer.plain, answer.lines[0].start) is not None
-        if not is_item and _count_words(answer, first_start, first_end) <= _MAX_HEADING:
-            yield _Passage(first_start, first_end, is_strict=True)
-        last_start, last_end = sentences[-1]
-        for start, end in (sentences[0], sentences[-1]):
-            copula = _COPULA.search(answer.lower, start, end)
-            if (
-                copula
-                and ASKS_FOR_ONE.search(answer.lower, start, copula.start())
-                and not is_denied(answer.text, copula.start())
-            ):
-                yield _Passage(copula.end(), end, is_strict=True)
-        conclusions = list(_CONCLUDES.finditer(answer.lower, last_start, last_end))
-        if conclusions:
-            yield _Passage(conclusions[-1].end(), last_end, is_strict=False)
-    for cue in (cues.FINAL, cues.STATED, cues.CHOSEN):
-        for start, end in sentences[-3:]:
-            match = cue.search(answer.lower, start, end)
-            if match and not is_denied(answer.text, match.start()):
-                yield _Passage(match.end(), end, is_strict=False)
-
-
-def _find_short_passages(
-    answer: MarkedAnswer, sentences: list[tuple[int, int]]
-) -> Iterator[_Passage]:
-    """Yield the sentences of a short answer that have words of an option; a long second one makes it unclear."""
-    mentioning = [
-        (start, end)
-        for start, end in sentences
-        if answer.options.words.mentions(answer.plain[start:end])
-        or _SIGN.search(answer.text, start, end)
-    ]
-    if not mentioning:
-        mentioning = sentences[:1]
-    for start, end in mentioning:
-        if _count_words(answer, start, end) <= _MAX_WORDS:
-            yield _Passage(start, end, is_strict=False)
-        if _count_words(answer, start, end) <= _MAX_NAME:
-            break
-
-
-def _count_words(answer: MarkedAnswer, start: int, end: int) -> int:
-    return len(answer.plain[start:end].split())
-
-
-def _find_sentences(answer: MarkedAnswer) -> list[tuple[int, int]]:
-    """Return the positions of the sentences, without those that only say "I hope this helps"."""
-    sentences: list[tuple[int, int]] = []
-    for line in (
-        answer.lines[: _MAX_SENTENCES // 2]
-        + answer.lines[_MAX_SENTENCES // 2 :][-_MAX_SENTENCES // 2 :]
-    ):
-        for match in _SENTENCE.finditer(answer.plain, line.start, line.end):
-            mark = _LIST_MARK.match(match[0])
-            words = match[0][mark.end() if mark else 0 :].strip()
-            if words and len(words) <= _MAX_SENTENCE and not _POLITE.match(words):
-                start = answer.plain.index(words, match.start())
-                sentences.append((start, start + len(words)))
-    return sentences
-
-
-def _read_passage(answer: MarkedAnswer, passage: _Passage) -> int | None:
+def _read_passage(answer: MarkedAnswer, passage: Passage) -> int | None:
     start, end = passage.start, passage.end
     reason = _REASON.search(answer.text, start + 1, end)
     if reason:
+        rest = reason.end()
+        if _OR.search(answer.text, rest, end) and _refers_to_option(answer, rest, end):
+            return None
         end = reason.start()
     contrast = _CONTRAST.search(answer.text, start + 1, end)
     if contrast:
@@ -219,7 +118,10 @@ def _read_passage(answer: MarkedAnswer, passage: _Passage) -> int | None:
     letters |= {decode(sign) for sign in _LETTER_SIGN.findall(answer.text)}
     letters |= _find_stated_letters(answer)
     option = answer.options.words.find_option(
-        answer.plain[start:end], frozenset(named), is_strict=passage.is_strict
+        answer.plain[start:end],
+        frozenset(named),
+        is_strict=passage.is_strict,
+        is_exact=passage.is_exact,
     )
     if option is None or not letters <= {option}:
         return None
@@ -231,7 +133,7 @@ def _read_passage(answer: MarkedAnswer, passage: _Passage) -> int | None:
 def _find_stated_letters(answer: MarkedAnswer) -> set[int]:
     """Return the options whose letter follows "the answer is", in a way that is no claim: "answer is c. vmax falls"."""
     letters: set[int] = set()
-    for cue in islice(cues.STATED.finditer(answer.lower), _MAX_SENTENCES):
+    for cue in islice(cues.STATED.finditer(answer.lower), _MAX_STATEMENTS):
         letter = _STATED_LETTER.match(answer.text, cue.end())
         if letter:
             letters.add(answer.options.get_letter_option(letter[1]))
@@ -269,6 +171,11 @@ def _states_plainly(answer: MarkedAnswer, start: int, end: int) -> bool:
     if _UNSURE.search(marked) or _OR.search(marked):
         return False
     if _RELATES_TO.search(answer.text, start, end + 1):
+        return False
+    if cues.SAID_BY_OTHERS.search(answer.lower, answer.find_sentence_start(start), end):
+        return False
+    against = _SPEAKS_AGAINST.search(answer.lower, start, end)
+    if against and not answer.options.words.mentions(against[0]):
         return False
     # `OptionWords` compares "not" with the option's own.
     return not cues.WRONG.search(_NEGATION.sub("", answer.lower[start:end]))

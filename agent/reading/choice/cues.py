@@ -64,7 +64,7 @@ _OF_WHAT = (
 )
 _FILLER = (
     r"(?:[\s,]?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|obviously|still"
-    r"|actually|in\sfact|hence|then|best|option|choice|letter|number|answer|also|✓|:)){0,6},?\s?"
+    r"|actually|in\sfact|hence|then|best|option|choice|statement|letter|number|answer|also|✓|:)){0,6},?\s?"
 )
 STATED = re.compile(
     rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans(?:wer)?\s?(?:[.:=-]|is\b)(?:\s?(?:is\b|[:-]))?"
@@ -73,7 +73,7 @@ STATED = re.compile(
 )
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
-    r"(?:choose|chose|select|selected|pick|picked|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
+    r"(?:choose|choosing|chose|select|selecting|selected|pick|picking|picked|stay\swith|staying\swith|stand\sby|favou?r|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
     r"|lean\s(?:towards?|to)|leaning\s(?:towards?|to)|lean|stick\swith|vote\s(?:for|goes\sto)|mark|tick|circle|submit|commit\sto"
     rf"|(?:recommend|advise|suggest)(?=\s[{LETTER_SIGNS}])|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
@@ -86,14 +86,45 @@ _BEFORE_CHOOSE = (
     r"|go\sahead\sand)){0,2}"
 )
 # "Going with", "put me down for"
+# "The key says"
+_KEY = r"the\s(?:answer\s|official\s)?key\s(?:says|has|gives|lists|reads)"
 _CHOOSE_WITHOUT_I = r"(?:going|go|stick|sticking|settling|settle|ending\sup)\s(?:with|on|for)|put\sme\sdown\s(?:for|as)"
 # "My vote goes to"
 _VOTE = r"my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)|is\son|would\sbe\son|goes\swith)"
+# "I'd take", but not "I take warfarin"
+_TAKE = rf"i(?:'d|'ll|\swould|\swill){_BEFORE_CHOOSE}\stake"
 CHOSEN = re.compile(
-    rf"\b(?:{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_CHOOSE_WITHOUT_I}|{_VOTE}"
+    rf"\b(?:{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_TAKE}|{_CHOOSE_WITHOUT_I}|{_KEY}|{_VOTE}"
     rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)){_FILLER}(?<=[\s:])"
 )
 """A choice: "I would go with", "my vote goes to"."""
+ACTION = re.compile(
+    rf"\bi(?:'d|'ll|\swould|\swill){_BEFORE_CHOOSE}\s"
+    r"(?:(?:give|start|begin|put)(?:\s(?:him|her|them|(?:the|this)\s(?:\w{1,12}\s)?\w{1,12}))?(?:\son)?"
+    r"|treat\s(?:\w{1,12}\s){0,3}with|order|get|obtain|arrange|request|do|perform|use|prescribe|administer|recommend"
+    r"|(?:proceed|move)\s(?:straight\s)?(?:to|with)|send\s(?:\w{1,12}\s){0,3}for|look\s(?:\w{1,12}\s){0,4}for"
+    r"|(?:attribute|ascribe)\s(?:\w{1,20}\s){1,6}to|blame|call\s(?:it|this|that)|diagnose|expect)\s"
+)
+"""What somebody would do: "I would start him on", "I'd attribute the difference to"."""
+DECIDED = re.compile(
+    r"\s(?:gets?\smy\svote|wins\b|it\sis(?=\s?[.!]|$|\n)|remains?(?=\s?[.!]|$|\n)|(?:is|are)\s(?:the\sculprit|to\sblame)"
+    r"|(?:is|are|would\sbe|remains)\smy\s(?:(?:final|own|first|clear)\s)?(?:answer|choice|pick|vote|guess|bet|conclusion|diagnosis)"
+    r"|(?:is|are)\s(?:therefore\s|clearly\s)?(?:what|the\s(?:one|option|statement|choice))\s(?:that\s|which\s)?"
+    r"(?:goes\swrong|(?:is\s)?(?:needed|wanted|missing|meant)|i(?:'d|'ll|'m|\sam|\swould|\swill)?\s(?:\w{3,12}ly\s)?"
+    r"(?:choose|choosing|pick|picking|take|taking|mark|go\s(?:for|with)|going\s(?:for|with)|write|say|answer|submit|give|do)"
+    r"|we\s(?:need|want|are\slooking\sfor)))"
+)
+"""What follows an option that is chosen: "gets my vote", "is the one I would mark"."""
+ONLY_LEFT = re.compile(
+    rf"\bonly\s(?:option\s|statement\s|the\s)?(?:{MARKED}|(?P<small>[a-j]))\s"
+    r"(?:remains|is\s(?:still\s)?left|survives|stands|holds)\b"
+)
+"""The last option that is left: "only c remains"."""
+SAID_BY_OTHERS = re.compile(
+    r"\b(?:(?:i|we|they)\sused\sto|(?<!\bfor\s)many|some\speople|others|colleagues?|textbooks?|books|students?"
+    r"|(?:you|one)(?:'d|\swould|\smight)\sthink|tempt\w*|(?:user|patient)\s(?:wrote|writes|says|said|asks|asked))\b"
+)
+"""What others say or said before: "the textbooks say", "I used to give"."""
 _CLAUSE_START = r"(?:^|(?<=\n)|(?<=[.,;:!?-]\s)|(?<=\s)(?=so\s))"
 # "This leaves only", "which points to"
 _LEAVES = (
@@ -102,7 +133,7 @@ _LEAVES = (
 )
 _SO = (
     r"(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
-    r"|→|->|⇒|in\s(?:conclusion|summary|short)|to\sconclude|conclusion|yes"
+    r"|→|->|⇒|in\s(?:conclusion|summary|short|the\send)|to\sconclude|conclusion|yes|on\sbalance|all\sin\sall|taken\stogether"
     r"|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
     rf"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?|{_LEAVES})"
 )
@@ -116,7 +147,8 @@ CONCLUSION = re.compile(rf"{_CLAUSE_START}(?:and\s)?{_SO}(?::\s?|,?[ ]?){_AFTER_
 """A conclusion at the start of a clause: "so it must be", "by elimination, "."""
 # "The best next step is C", "the statement that is not true is option D".
 COPULA = re.compile(
-    r"(?<=[a-z)\"'])\s(?:is|are|be|was)\s(?:most\slikely\s|likely\s|therefore\s|thus\s|probably\s|clearly\s|only\s|in\sfact\s){0,2}"
+    r"(?<=[a-z)\"'])\s(?:is|are|be|was)\s(?:most\slikely\s|likely\s|therefore\s|thus\s|probably\s|clearly\s|only\s|in\sfact\s|of\scourse\s"
+    r"|simply\s|precisely\s|none\sother\sthan\s){0,2}"
     rf"(?=(?:(?:the|an?)\s(?=[{SIGNS}]))?[\"'(\[]?(?:[{SIGNS}]|[a-z][\s.,;)\]\"'!]|[a-z]$|(?:option|choice|answer)\s))"
 )
 # Words before "is C" that make C no option: "the grade is C".
@@ -131,7 +163,7 @@ _ADVERB = (
 )
 _RIGHT = r"(?:correct|right|best|most\s(?:likely|appropriate|suitable|accurate|fitting|plausible|consistent|probable))"
 _NOUN_OF_CHOICE = (
-    r"(?:answer|option|choice|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
+    r"(?:answer|option|choice|label|word|verdict|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
     r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|odd\s(?:one|man)\sout|exception|outlier|(?:of\schoice))"
 )
 _STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
@@ -143,7 +175,7 @@ _VERB_OF_CALLING = (
 # "The one with the higher modulus" describes an option; "the best one" and "the only one" call it right.
 _DESCRIBES = r"(?!one\s(?:for|in|of|based|with)\b)"
 _BEST_CHOICE = (
-    rf"{_DESCRIBES}(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
+    rf"{_DESCRIBES}(?:(?:final|{_RIGHT}|preferred|ideal|only|appropriate|fitting)\s){{0,2}}(?P<noun>{_NOUN_OF_CHOICE})"
     rf"(?={_STOP}|\s(?:here|for|in|of|to|based|with)\b)"
 )
 # "B best explains", "B fits the findings best"
@@ -176,7 +208,7 @@ _OPENING = (
 # "Except: C. ASO titre is ..."
 _EXCEPT = r"(?i:(?:the\s)?(?:except(?:ion)?|odd\s(?:one|man)\sout)\s?[:=]\s)"
 LINE_START = re.compile(
-    rf"(?:[-•+]\s)?{LEAD_IN}(?P<opening>{_EXCEPT}|(?:{_OPENING}){{0,2}}(?i:{CALLED})|(?:{_OPENING}){{1,2}})?"
+    rf"(?:[-•+]\s)?{LEAD_IN}(?P<opening>{_EXCEPT}|(?:{_OPENING}){{0,2}}(?i:{CALLED})|(?:{_OPENING}){{1,2}}(?i:statement\s)|(?:{_OPENING}){{1,2}})?"
 )
 _SURE = (
     r"(?:i\s(?:think|believe|guess|suppose|would\ssay|am\s(?:\w{1,12}\s)?(?:sure|confident|certain))|i'd\ssay"
@@ -198,7 +230,7 @@ PURE_TAIL = re.compile(
 """What may follow an option that is all of a line: ".", "(confidence: high)", ", I think"."""
 LINE_END = (
     r"(?=\s?$|\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s[-(\[✓]"
-    r"|\s(?:because|since|given\sthat|due\sto|as\s(?:the|it|this|these|he|she|a|in|per))\b|\s(?:i\sthink|I\sthink|for\ssure|is\smy|lol|imo|tbh|obviously|please|definitely|probably)\b)"
+    r"|\s(?:because|since|given\sthat|due\sto|as\s(?:the|it|this|these|he|she|a|in|per))\b|\s(?:i\sthink|I\sthink|for\ssure|is\smy|lol|imo|tbh|obviously|please|definitely|probably|then(?=[.!]))\b)"
 )
 """What may follow a lone letter at the start of a line: "A because", but not "A given patient"."""
 REASON_TAIL = re.compile(

@@ -29,6 +29,8 @@ _AT_LINE_START = re.compile(
 _OTHER_BRACKET = re.compile(
     r"\s?[(\[]\s?(?:(?:or|and|not|but)\b|[^()\[\]\n]{0,60}\bor\b)", re.IGNORECASE
 )
+# "Heparin, as the books say, or warfarin"
+_OR_OTHER = re.compile(rf",[^,.;!?\n]{{0,60}},\sor\s(?:the\s|an?\s)?[{SIGNS}]")
 _MARK_AFTER_LETTER = re.compile(
     r"[)\]\"']?(?:[.):](?![A-Za-z]\.)[.:]?|\s-(?=\s)|(?=\s?[(\[]\w{1,30}\s\w))\s?"
 )
@@ -321,6 +323,8 @@ def _read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[
         return
     if answer.has_other_text(reference):
         yield OptionClaim(CONTRADICTION, line.start, end, ClaimStrength.PROPOSED, rule)
+        return
+    if _OR_OTHER.match(text, end):
         return
     if cues.REASON_TAIL.match(text, end):
         yield OptionClaim(

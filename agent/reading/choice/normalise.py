@@ -22,6 +22,8 @@ _CHARACTERS = str.maketrans(
         **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
         **dict.fromkeys("✔✅☑", "✓"),
         **dict.fromkeys("❌✘☒❎", "✗"),
+        # The frames of boxes.
+        **dict.fromkeys(map(chr, range(0x2500, 0x2580)), " "),
         "\u2014": " - ",
         "。": ". ",
         "、": ", ",

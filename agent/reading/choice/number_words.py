@@ -1,4 +1,4 @@
-"""Compare the numbers of answers and options: "Four" is 4, "zero percent" is 0%, "class II" is class 2."""
+"""Compare the numbers of answers and options: "Four" is 4, "eighteen hundred" is 1800, "class II" is class 2."""
 
 import re
 
@@ -9,14 +9,16 @@ _ONES = (
 _VALUES = {
     **{word: value for value, word in enumerate(_ONES)},
     **{"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90},
-    "hundred": 100,
 }  # fmt: skip
-# "One" of "the one", "this one" and "one of them" is no number.
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_WORD = "|".join((*_VALUES, *_SCALES))
+# "One" of "the one", "this one" and "one of them" is no number. "Three thousand six hundred" is one.
 _IN_WORDS = re.compile(
     r"\b(?<!the )(?<!this )(?<!that )(?<!each )(?<!first )(?<!which )"
-    rf"({'|'.join(_VALUES)})\b(?! of (?:the|these|them)\b)",
+    rf"(?:{_WORD})(?:(?:[ -]|[ ]and[ ])(?:{_WORD}))*\b(?! of (?:the|these|them)\b)",
     re.IGNORECASE,
 )
+_PARTS = re.compile(r"[a-z]+")
 _ORDINALS = {
     **{"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th"},
     **{"seventh": "7th", "eighth": "8th", "ninth": "9th", "tenth": "10th"},
@@ -95,10 +97,37 @@ class NumberWords:
 
 
 def _write_digits(text: str) -> str:
-    text = _IN_WORDS.sub(lambda match: str(_VALUES[match[1].lower()]), text)
+    text = _IN_WORDS.sub(lambda match: _write_in_digits(match[0]), text)
     text = _NUMBERED.sub(lambda match: f"{match[1]} {_ROMAN[match[2].upper()]}", text)
     text = _DECIMAL_COMMA.sub(".", _THOUSANDS.sub("", text))
     return _PERCENT.sub("%", text)
+
+
+def _write_in_digits(words: str) -> str:
+    """Return a number in words as digits; words that make no single number, such as "two three", stay apart."""
+    parts = [part for part in _PARTS.findall(words.lower()) if part != "and"]
+    total = 0
+    group = 0  # what the next "thousand" or "million" counts
+    largest_allowed = 0  # the units that may still be added to the group: below 10 after "twenty"
+    for position, part in enumerate(parts):
+        if part == "hundred":
+            group = max(1, group) * 100
+            largest_allowed = 100
+        elif part in _SCALES:
+            total += max(1, group) * _SCALES[part]
+            group = 0
+            largest_allowed = 1_000
+        elif position == 0 or _VALUES[part] < largest_allowed:
+            group += _VALUES[part]
+            largest_allowed = 10 if _VALUES[part] >= 20 else 0
+        else:
+            return _PARTS.sub(_write_part_in_digits, words.lower())
+    return str(total + group)
+
+
+def _write_part_in_digits(part: re.Match[str]) -> str:
+    value = _VALUES.get(part[0], _SCALES.get(part[0]))
+    return part[0] if value is None else str(value)
 
 
 def _find_units(text: str, number: str) -> list[re.Match[str]]:

@@ -1,8 +1,9 @@
 """Find the option that a short text means by its words, where the option's whole text does not occur.
 
 A word decides if it occurs in one option only: of "Thiazide diuretic" and "Loop diuretic", "a thiazide" means the
-first. Words are compared as stems, so that number, spelling and one slip of the pen make no difference. No meaning is
-guessed: a synonym finds nothing, and a word of a second option makes the text unclear.
+first. Words are compared as stems, so that number, spelling and one slip of the pen make no difference. Two names of
+one thing, "adrenaline" and "epinephrine", are the same word if words.yaml says so. Otherwise no meaning is guessed: a
+synonym finds nothing, and a word of a second option makes the text unclear.
 """
 
 import re
@@ -16,12 +17,15 @@ from agent.io.yaml_map import read_yaml
 from agent.reading.choice.number_words import NumberWords
 from agent.reading.words import ASCII_MARKS
 
-_MIN_LONG = 6  # letters of a word in which a slip of the pen is allowed
+_MIN_LONG = 6  # letters of an option's word in which a slip of the pen is allowed
+_MIN_WITH_SLIP = 5  # letters of such a word with a slip: "yelow"
 _MAX_WORDS = 60  # of a text that is compared
 _WORD = re.compile(r"\d[\d.,]{0,30}\d%?|\d%?|[^\W\d_][^\W_]*(?:'[a-z]+)?|\d[^\W_]*")
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
 _BRACKET = re.compile(r"\([^()]{0,200}\)")
 _ABBREVIATION = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{0,4}[A-Z](?=s?(?![\w-]))")
+# "neg." in "neg. cross test"
+_SHORTENED = re.compile(r"(?<![\w.])([A-Za-z]{3,8})\.(?=\s[a-z0-9])")
 _LONE_LETTER = re.compile(r"(?<=[a-z]\s)[A-Z](?![\w'])")
 _NEGATION = re.compile(
     r"\b(?:no|not|never|without|none|neither|nor|cannot|except|non|nothing)\b|n't\b",
@@ -29,7 +33,7 @@ _NEGATION = re.compile(
 )
 _SUFFIXES = (
     *("izations", "ization", "ations", "ation", "ments", "ment", "ings", "ing", "edly", "ies", "ied"),
-    *("ions", "ion", "ed", "es", "ly", "s", "y", "e"),
+    *("ions", "ion", "ed", "es", "ly", "us", "um", "s", "y", "e", "i"),
 )  # fmt: skip
 _SPELLINGS = (
     *(("ae", "e"), ("oe", "e"), ("sulph", "sulf"), ("isation", "ization"), ("yse", "yze")),
@@ -46,6 +50,8 @@ class WordList:
     generic: frozenset[str]
     opposites: dict[str, frozenset[str]]
     confusable: frozenset[frozenset[str]]
+    synonyms: dict[str, str]
+    """The stem by which a stem is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +92,7 @@ class OptionWords:
         }
         self._known = frozenset().union(*stems)
         self._long_words = {
-            word.lower(): find_stem(word)
+            word.lower(): _find_name(word)
             for text in texts
             for word in _split(_unify(text))
             if len(word) >= _MIN_LONG
@@ -96,21 +102,27 @@ class OptionWords:
         }
 
     def find_option(
-        self, text: str, named: frozenset[int], *, is_strict: bool = False
+        self,
+        text: str,
+        named: frozenset[int],
+        *,
+        is_strict: bool = False,
+        is_exact: bool = False,
     ) -> int | None:
         """Return the option that a text means by its words, or None.
 
         Args:
             text: a sentence, a line or a part of one.
             named: options to which the text refers by their whole text or letter.
-            is_strict: whether all words of the text must be the option's.
+            is_strict: whether all words of the text must be the option's, unless it names the option whole.
+            is_exact: whether they must be the option's even then.
         """
         words = _split(text)
         if not words or len(words) > _MAX_WORDS:
             return None
-        stems = self._find_stems(text)
+        stems = self._mend(text, words, self._find_stems(text))
         hits: dict[int, set[str]] = {index: set() for index in named}
-        for stem in self._mend_slips(words, stems) | self._find_compounds(text, stems):
+        for stem in stems | self._find_compounds(text, stems):
             if stem in self._distinctive:
                 hits.setdefault(self._distinctive[stem], set()).add(stem)
         abbreviated = self._find_abbreviated(text, words)
@@ -129,7 +141,7 @@ class OptionWords:
         is_subset = bool(content) and content <= option.stems
         if is_whole and not is_subset and self._is_part_of_other(index):
             return None
-        if is_strict and not is_subset and not is_whole:
+        if not is_subset and (is_exact or (is_strict and not is_whole)):
             return None
         if not is_whole and not (is_subset or _is_covered(option, found)):
             return None
@@ -161,6 +173,11 @@ class OptionWords:
         """Return whether a text has a word of an option that no other option has."""
         return any(stem in self._distinctive for stem in self._find_stems(text))
 
+    def list_mentioned(self, text: str) -> set[int]:
+        """Return the options of which a text has a word that no other option has."""
+        stems = self._find_stems(text)
+        return {self._distinctive[stem] for stem in stems if stem in self._distinctive}
+
     def _describe(self, text: str, index: int, stems: list[frozenset[str]]) -> _Option:
         others = frozenset().union(*(stems[i] for i in range(len(stems)) if i != index))
         distinctive = stems[index] - others - load_words().generic - load_words().empty
@@ -184,7 +201,7 @@ class OptionWords:
         empty = load_words().empty
         stems: set[str] = set()
         for word in _split(text):
-            stem = find_stem(word)
+            stem = _find_name(word)
             if (
                 (len(word) > 1 or word.isdigit())
                 and word.lower() not in empty
@@ -203,18 +220,26 @@ class OptionWords:
                 found |= parts
         return found
 
-    def _mend_slips(self, words: list[str], stems: frozenset[str]) -> set[str]:
-        """Return a text's stems, with those of the options' long words from which words differ by a slip."""
+    def _mend(self, text: str, words: list[str], stems: frozenset[str]) -> frozenset[str]:
+        """Return a text's stems; those of the options' long words replace words that misspell or shorten them."""
         mended = set(stems)
+        for beginning in _SHORTENED.findall(text):
+            completed = {
+                stem
+                for word, stem in self._long_words.items()
+                if word.startswith(beginning.lower())
+            }
+            if len(completed) == 1 and find_stem(beginning) not in self._known:
+                mended = mended - {find_stem(beginning)} | completed
         for word in words:
-            if len(word) < _MIN_LONG or find_stem(word) in self._known:
+            if len(word) < _MIN_WITH_SLIP or find_stem(word) in self._known:
                 continue
             similar = {
                 stem for other, stem in self._long_words.items() if _is_slip(word.lower(), other)
             }
             if len(similar) == 1:
                 mended = mended - {find_stem(word)} | similar
-        return mended
+        return frozenset(mended)
 
     def _find_abbreviated(self, text: str, words: list[str]) -> set[int]:
         """Return the options of which the text has the initials, or the initials of which are an option."""
@@ -288,6 +313,12 @@ def find_stem(word: str) -> str:
     return stem
 
 
+def _find_name(word: str) -> str:
+    """Return a word's stem, or that of the synonym by which the lists replace it."""
+    stem = find_stem(word)
+    return load_words().synonyms.get(stem, stem)
+
+
 def _is_slip(word: str, other: str) -> bool:
     """Return whether two words differ by a letter that is missing or repeated, or by two neighbours swapped."""
     if word[:1] != other[:1] or abs(len(word) - len(other)) > 1:
@@ -336,11 +367,21 @@ def load_words() -> WordList:
         generic=_read_stems(data.names("generic")),
         opposites={stem: frozenset(others) for stem, others in opposites.items()},
         confusable=frozenset(frozenset(pair.split()) for pair in data.names("confusable")),
+        synonyms=_read_synonyms(data.names("synonyms")),
     )
     data.finish()
     if data.problems:
         raise ConfigError(f"{path}: {'; '.join(data.problems)}")
     return words
+
+
+def _read_synonyms(lines: tuple[str, ...]) -> dict[str, str]:
+    """Return the first word's stem for the stem of each further word of a line."""
+    synonyms: dict[str, str] = {}
+    for line in lines:
+        first, *others = map(find_stem, line.split())
+        synonyms.update(dict.fromkeys(others, first))
+    return synonyms
 
 
 def _read_stems(lines: tuple[str, ...], *, keep_words: bool = False) -> frozenset[str]:

@@ -8,12 +8,13 @@ from agent.reading.choice.comments import read_last_sentence, read_listings, rea
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.elimination import read_elimination
+from agent.reading.choice.exceptions import read_exceptions
 from agent.reading.choice.lines import read_lines
 from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
-from agent.reading.choice.references import OptionTexts
+from agent.reading.choice.references import UNKNOWN, OptionTexts
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
@@ -104,6 +105,9 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
     if not any(claim.strength > ClaimStrength.PROPOSED for claim in claims):
         claims += read_last_sentence(answer)
     claims = apply_languages(answer, claims)
+    if all(claim.option == UNKNOWN for claim in claims):
+        # "Rickets: F" was read as an option F.
+        claims = read_exceptions(answer) or claims
     return claims or read_short_replies(answer) or read_content(answer)
 
 

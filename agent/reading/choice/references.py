@@ -33,6 +33,7 @@ TEXT_SIGNS = "\ue040-\ue07f"
 BOTH_SIGNS = "\ue080-\ue0bf"
 LETTER_SIGNS = "\ue000-\ue03f\ue080-\ue0f1"
 
+_MIN_PHRASE = 3  # words of an option that is more than a name
 _MAX_REFERENCES = 300  # of one option
 _BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\b"
 # Common words are marked only where an answer can stand: "no" in "Answer: no." but not in "no doubt".
@@ -56,7 +57,7 @@ _COMMON_WORDS = frozenset(
     ]
 )
 _BEFORE_COMMON_WORD = re.compile(
-    r"(?:^|[\n.,:;!?=>→⇒(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|a|an|the|definite|definitely|clear"
+    r"(?:^|[\n.,:;!?=>→⇒(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|pick|select|lean|leaning|vote|a|an|the|definite|definitely|clear"
     r"|clearly|likely|probably|certainly|therefore|thus|so|hence|overall|option|choice|it's|that's|still|simply|to|as|with"
     r"|toward|towards|(?:settl|decid)(?:e|ed|ing)\son|suggests?|conclude|conclusion|[A-Za-z][.):]?)\s[\"'(]?)$",
     re.IGNORECASE,
@@ -146,6 +147,12 @@ class OptionTexts:
     def has_summary(self) -> bool:
         """Whether an option stands for others, as "both" and "all of the above" do."""
         return any(_SUMMARY.match(text) for text in self.plain_texts)
+
+    @cached_property
+    def are_phrases(self) -> bool:
+        """Whether most options are statements or phrases rather than names."""
+        phrases = [text for text in self.plain_texts if len(text.split()) >= _MIN_PHRASE]
+        return 2 * len(phrases) > self.count
 
     @cached_property
     def words(self) -> OptionWords:

@@ -6,45 +6,60 @@ from collections.abc import Iterator
 from agent.reading.choice import cues
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
+from agent.reading.choice.replies import load_replies
 from agent.reading.choice.rules import NAMED_BY_POSITION, WHOLE_ANSWER
 from agent.reading.statements import find_last_retraction, is_denied, is_question
 
 _MAX_POSITIONS = 50
-# "It doesn't.", "They do differ.", "It was not."
+# "It doesn't.", "They do differ.", "Short answer: we don't."
 _REPLY = re.compile(
     r"""
+    (?: (?:short|brief|quick)\s(?:answer|version) \s? [:,-] \s )?
     (?: (?:no|yes)? ,? \s? )
-    (?: it | they | he | she | there | this | that | these | those )  \s
+    (?: it | they | he | she | we | there | this | that | these | those )  \s
     (?:
         (?: is | are | was | were | has | have | had | can | could | will | would | should ) (?P<not> n't | \snot )?
       | (?: do | does | did ) (?P<does_not> n't | \snot )? (?: \s (?!not\b|no\b|never\b|only\b) [a-z]{2,20} )?
     )
-    \s? [.!]?
+    (?: \s? [.!]? \Z | (?P<more> \s? [.!;:,] \s .{1,400} ) \Z )
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.DOTALL,
+)
+# "Oui.", "Nein, ...", "Tal vez."
+_WORD = r"[^\s\d.,;:!?\"'()-]{2,20}"
+_FIRST_WORDS = re.compile(
+    rf"[\"'(¡]?(?P<words>{_WORD}(?:[ -]{_WORD}){{0,2}}|[是네예否])[\"')]?"
+    r"(?:\s?[.!,;:-]{0,2}\s?\Z|\s?[.!,;:-](?P<more>\s?.{1,400})\Z)",
+    re.DOTALL,
+)
+# "They do. However, the trial was small."
+_TURNS = re.compile(
+    r"\b(?:but|however|though|although|yet|except|unless|if|only|unclear|unsure|whether|may|might|maybe|not\sin|another"
+    r"|yes|no,|while|whereas|(?:it|they|he|she|we|this|that|these|those)\s(?:do|does|did|is|are|was|were)(?:n't|\snot)?\s?(?:[.,;]|$))|\?"
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
+_WRITTEN_ORDINALS = ("1st", "2nd", "3rd", "4th", "5th")
 _ROMAN = ("i", "ii", "iii", "iv", "v")
 # "option 2", "number (4)", "option II", "the second one", "the last option".
 _POSITION = re.compile(
     rf"""
     \b (?: (?: (?:answer\s)? (?:option|choice|alternative|number) \s (?:no\.\s|number\s)?
              [(\[]? (?: (?P<digit>[1-5]) | (?P<roman>{"|".join(_ROMAN)}) ) [)\]]? (?![\w%/-]|[.,]\d) )
-        | (?: (?P<ordinal>{"|".join(_ORDINALS)}|last) \s
-              (?: option | one | alternative | answer(?:\s(?:option|choice))? ) \b )
+        | (?: (?P<ordinal>{"|".join((*_ORDINALS, *_WRITTEN_ORDINALS))}|last) \s (?:(?:of\sthe\s)?(?:four|listed)\s)?
+              (?: option | one | alternative | statement | answer(?:\s(?:option|choice))? ) \b )
     )
     """,
     re.VERBOSE,
 )
 _LEADS_TO_POSITION = re.compile(
     r"""
-    (?:^|[\n.!?:]\s?|\b(?:is|be|choose|pick|select|with|for|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
+    (?:^|[\n.!?:]\s?|\b(?:is|be|choose|pick|select|take|with|for|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
     (?:the\s)? \Z
     """,
     re.VERBOSE,
 )
 _ENDS_STATEMENT = re.compile(
-    rf"\s?(?:$|\n|[.!](?=\s|$)|,\s(?:{cues.BECAUSE})|\s(?:{cues.BECAUSE}))"
+    rf"\s?(?:$|\n|[.!;:](?=\s|$)|,\s(?!(?:but|however|or|and|though|although|unless|if|when|then|option)\b)|\s(?:{cues.BECAUSE}))"
     r"|(?:,\s[^(),.;:!?\n]{1,60},)?\s(?:is|seems|looks)\s(?:clearly\s|probably\s)?(?:correct|right|best|the\s(?:answer|one\b|correct|best|right))"
 )
 
@@ -53,7 +68,11 @@ def read_short_replies(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of an answer that names its option neither by letter nor by words."""
     if find_last_retraction(answer.text) is not None:
         return []
-    return [*_read_yes_or_no(answer), *_read_positions(answer)]
+    return [
+        *_read_yes_or_no(answer),
+        *_read_foreign_reply(answer),
+        *_read_positions(answer),
+    ]
 
 
 def _read_yes_or_no(answer: MarkedAnswer) -> Iterator[OptionClaim]:
@@ -62,8 +81,24 @@ def _read_yes_or_no(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     reply = _REPLY.fullmatch(answer.plain.lower().strip())
     if not reply or not {"yes", "no"} <= set(texts):
         return
+    if reply["more"] and _TURNS.search(reply["more"]):
+        return
     option = texts.index("no" if reply["not"] or reply["does_not"] else "yes")
     yield OptionClaim(option, 0, len(answer.text), ClaimStrength.MENTIONED, WHOLE_ANSWER)
+
+
+def _read_foreign_reply(answer: MarkedAnswer) -> Iterator[OptionClaim]:
+    """Read an answer that begins with "oui", "nein" or "quizás" and goes on after a comma or a full stop."""
+    texts = answer.options.plain_texts
+    first = _FIRST_WORDS.match(answer.plain.lower())
+    if not first or not {"yes", "no"} <= set(texts):
+        return
+    meaning = load_replies().get(first["words"])
+    if meaning not in texts or (first["more"] and _TURNS.search(first["more"])):
+        return
+    yield OptionClaim(
+        texts.index(meaning), 0, len(first["words"]), ClaimStrength.MENTIONED, WHOLE_ANSWER
+    )
 
 
 def _read_positions(answer: MarkedAnswer) -> Iterator[OptionClaim]:
@@ -92,6 +127,8 @@ def _get_option(position: re.Match[str], count: int) -> int | None:
         index = _ROMAN.index(position["roman"])
     elif position["ordinal"] == "last":
         index = count - 1
+    elif position["ordinal"] in _WRITTEN_ORDINALS:
+        index = _WRITTEN_ORDINALS.index(position["ordinal"])
     else:
         index = _ORDINALS.index(position["ordinal"])
     return index if index < count else None

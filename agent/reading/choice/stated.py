@@ -23,6 +23,10 @@ _APPOSITION = re.compile(
     rf"[^.,;:!?\n{SIGNS}]{{1,60}},\s(?:i\.e\.,?\s|namely\s|that\sis,?\s)?(?=[\"'(]?[{SIGNS}])"
 )
 # "The statement that is not true", "the drug that does not cross the placenta"
+_ANY_THAT_IS_NOT = re.compile(
+    r"\bthe\s(?:\w{1,20}\s){1,6}(?:that|which|who)\s(?:is|are|was|does|do|did|would|cannot|can|has|have)"
+    r"(?:\snot|n't)?\b"
+)
 _ONE_THAT_IS_NOT = (
     r"\b(?:statement|one|finding|feature|drug|condition|exception|option)\s(?:that|which|who)\s"
     r"(?:is|are|was|does|do|would|cannot|can)\b(?:\s(?:not|be)\b)?(?:\s\w{1,20}){0,4}"
@@ -46,6 +50,10 @@ ASKS_FOR_ONE = re.compile(
 _LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _BRACKETED = re.compile(
     rf"\b(?:is|are|be|was|with|give|start|of|to|for)\s[^.,;:!?\n{SIGNS}]{{2,80}}?\s(?=[{LETTER_SIGNS}]{PADDING}*\s?(?:[.!](?:\s|$)|\n|$))"
+)
+# An option, or the letter of "the statement in D"
+_NAMED = re.compile(
+    rf"{cues.MARKED}|\b(?:[Ii]n|[Ss]tatement)\s(?P<capital>[A-Z])(?=[)\]\"'.:,]?\s)"
 )
 _SUBJECT = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-Z])(?=[)\]\"'.:]?\s))")
 BEFORE_SUBJECT = re.compile(
@@ -85,6 +93,8 @@ def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     yield from _read_corresponding(answer)
     yield from _read_made_right(answer)
     yield from _read_called_right(answer)
+    yield from _read_decided(answer)
+    yield from _read_only_left(answer)
 
 
 def read_after(
@@ -144,6 +154,8 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
         if not is_asked_for and cues.NOT_AN_OPTION.search(subject):
             continue
         untrue = _UNTRUE_STATEMENT.search(subject)
+        is_plain = untrue is not None or not reference.by_text
+        untrue = untrue or _ANY_THAT_IS_NOT.search(subject)
         if untrue:
             rest = subject[: untrue.start()] + subject[untrue.end() :]
             if not is_denied(rest, len(rest)) and not is_question(answer.text, reference.end):
@@ -152,7 +164,7 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
                         joined.option,
                         sentence_start,
                         reference.end,
-                        ClaimStrength.ANSWER,
+                        ClaimStrength.ANSWER if is_plain else ClaimStrength.PROPOSED,
                         STATED_ANSWER,
                     )
             continue
@@ -208,6 +220,40 @@ def _read_made_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:
             CALLED_CORRECT,
             reference.by_text,
         )
+
+
+def _read_decided(answer: MarkedAnswer) -> Iterator[OptionClaim]:
+    """Read "The statement in D, that it is fatty, is the one I would mark", "heparin gets my vote"."""
+    for match in iter_matches(cues.DECIDED, answer.lower):
+        start = answer.find_sentence_start(match.start())
+        named = list(_NAMED.finditer(answer.text, start, match.start()))
+        references = [answer.make_reference(name) for name in named]
+        if len({reference.option for reference in references}) != 1:
+            continue
+        reference = references[-1]
+        is_called_wrong = cues.WRONG.search(answer.lower, start, match.start())
+        if is_called_wrong or is_denied(answer.text, reference.start):
+            continue
+        if is_qualified(answer.text, match.end()) or is_question(answer.text, match.end()):
+            continue
+        strength = ClaimStrength.PROPOSED if reference.by_text else ClaimStrength.CALLED_CORRECT
+        yield OptionClaim(
+            reference.option,
+            start,
+            match.end(),
+            strength,
+            STATED_ANSWER,
+            reference.by_text,
+        )
+
+
+def _read_only_left(answer: MarkedAnswer) -> Iterator[OptionClaim]:
+    """Read "Only c remains"."""
+    for match in iter_matches(cues.ONLY_LEFT, answer.lower):
+        if is_denied(answer.text, match.start()) or is_question(answer.text, match.end()):
+            continue
+        option = answer.make_reference(match).option
+        yield OptionClaim(option, match.start(), match.end(), ClaimStrength.ANSWER, STATED_ANSWER)
 
 
 def _read_called_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:

@@ -21,6 +21,21 @@ OPTIONS = {
         "Is not a substrate",
         "Contraindicated in asthma",
     ),
+    "bins": ("Red", "Yellow", "Blue", "Black"),
+    "causes": ("Dementia", "Opioid intoxication", "Delirium", "Urinary tract infection"),
+    "counts": ("400", "900", "1800", "3600"),
+    "neck": (
+        "Lateral radiographs of the neck",
+        "Racemic epinephrine and corticosteroids",
+        "Intravenous antibiotics",
+        "Trial of bronchodilators",
+    ),
+    "statements": (
+        "It raises the blood pressure",
+        "It lowers the heart rate",
+        "It is excreted by the kidney",
+        "It crosses the placenta",
+    ),
     "letters": ("a", "c", "bc", "ad"),  # of MedMCQA: combinations of statements
 }
 
