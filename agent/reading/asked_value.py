@@ -14,14 +14,14 @@ from typing import Generic
 from agent.reading import asked_words, result_words
 from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.quantity import Quantity, QuantityName
-from agent.reading.sentence_value import SentenceReader, are_close, differ_by_a_thousand
+from agent.reading.sentence_value import SentenceReader, adds_up, are_close, differ_by_a_thousand
 from agent.reading.statements import find_last_retraction
 
 _MAX_NAMES = 300  # names of quantities in a text; an answer with more is an endless repetition
 _MAX_GAP = 120  # characters between a name and its value
 _MAX_SENTENCE = 1_000  # characters
 _MAX_BEFORE = 60  # characters before a name that may qualify it
-_MAX_STATED = 400  # sentences
+_MAX_PARTS = 40  # of a sum of points
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,8 @@ class ClaimReader(Generic[V]):
         self._sentences = sentences
         self._quantity = quantity
         self._names = quantity.find_names(text)
+        self.counts = quantity.kind in ("points", "criteria")
+        """Whether the quantity is a number of points or criteria, which may be a sum."""
 
     def list_claims(self) -> list[ValueClaim[V]]:
         """Return the claims in the order of their values; [] for an endless repetition."""
@@ -76,6 +78,34 @@ class ClaimReader(Generic[V]):
             if start <= name.start and name.end <= mention.start:
                 last = name
         return last is not None and not last.is_asked
+
+    def is_about_other_case(self, start: int, end: int) -> bool:
+        """Return whether a sentence says what the value is in another case: "With actual weight it would be 62.5"."""
+        if asked_words.OTHER_CASE.match(self._text, start, end):
+            return True
+        if self._quantity.kind in ("date", "duration"):
+            return False
+        return asked_words.WOULD.search(self._text, start, end) is not None
+
+    def names_only_others(self, start: int, end: int) -> bool:
+        """Return whether a sentence names another quantity or method, but not the one asked for."""
+        names = [name for name in self._names if start <= name.start < end]
+        if any(name.is_asked for name in names):
+            return False
+        if self._quantity.rivals.search(self._text, start, end):
+            return True
+        return any(self._has_value(name, end) for name in names)
+
+    def _has_value(self, name: QuantityName, end: int) -> bool:
+        """Return whether a value is stated behind a name."""
+        mentions = self._mentions.list_between(name.end, end)
+        if not mentions:
+            return False
+        gap = self._text[name.end : mentions[0].start]
+        if len(gap) > _MAX_GAP or not asked_words.leads_to_value(gap):
+            return False
+        is_operand = asked_words.COMPUTES_ON.match(self._text, mentions[0].end)
+        return not is_operand or not gap.isspace()
 
     def _read_name(self, index: int, name: QuantityName) -> ValueClaim[V] | None:
         """Return the claim that begins with a name, if one does."""
@@ -120,26 +150,56 @@ class ClaimReader(Generic[V]):
         mentions = self._mentions.list_between(start, end)
         if not mentions:
             return None
+        converted = self._find_converted(mentions)
+        if converted:
+            return converted
         first = mentions[0]
         gap = self._text[start : first.start]
+        if asked_words.BEGINS_FORMULA.match(self._text, start):
+            return self._read_computed(start, end, needs_calculation=True)
         if len(gap) > _MAX_GAP or not asked_words.leads_to_value(gap):
-            return None
+            return self._read_sum(start, end, mentions)
         if self._is_result(first, mentions, end):
             rounded = self._sentences.follow_rounding(first, end)
             return self._follow_unit(rounded or first, end)
+        return self._read_computed(start, end, needs_calculation=False)
+
+    def _read_sum(self, start: int, end: int, mentions: list[Mention[V]]) -> Mention[V] | None:
+        """Return the total of a list of points behind a name: "HEART: H 1, E 1, A 2, R 1, T 0 → 5"."""
+        if not self.counts or self._text[start : start + 1] not in (":", " "):
+            return None
+        for index, mention in enumerate(mentions[:_MAX_PARTS]):
+            before = self._text[max(start, mention.start - 25) : mention.start]
+            parts = [part.value for part in mentions[:index]]
+            if not asked_words.TOTALS.search(before) or not adds_up(parts, mention.value):
+                continue
+            return mention if self._is_result(mention, mentions, end) else None
+        return None
+
+    def _read_computed(self, start: int, end: int, *, needs_calculation: bool) -> Mention[V] | None:
+        """Return the result of a calculation behind a name."""
         statement = self._sentences.read(start, end)
         if statement is None or statement.mention is None or statement.is_risk:
             return None
         before = self._text[max(start, statement.mention.start - 6) : statement.mention.start]
-        if not asked_words.EQUALS.search(before):
+        if not asked_words.EQUALS.search(before) or self._is_limited(statement.mention):
+            return None
+        if needs_calculation and not self._ends_calculation(start, statement.mention):
             return None
         return self._follow_unit(statement.mention, end)
+
+    def _ends_calculation(self, start: int, mention: Mention[V]) -> bool:
+        """Return whether numbers are computed before the equals sign of a value: not in "with RR = 60/82"."""
+        before = self._text[start : mention.start].rstrip(" =≈~$(→>-⇒≅")
+        step = asked_words.EQUALS_SIGN.split(before)[-1]
+        return asked_words.CALCULATION.fullmatch(step) is not None
 
     def _is_result(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
         """Return whether a value is stated, and what follows in its sentence explains or interprets it."""
         if self._is_limited(mention) or self._sentences.is_operand(mention):
             return False
-        if asked_words.COMPUTES_ON.match(self._text, mention.end):
+        is_operand = asked_words.COMPUTES_ON.match(self._text, mention.end)
+        if is_operand and not self._is_of_maximum(mention):
             return False
         return self._is_followed_by_comment(mention, mentions, end)
 
@@ -147,18 +207,46 @@ class ClaimReader(Generic[V]):
         self, mention: Mention[V], mentions: list[Mention[V]], end: int
     ) -> bool:
         """Return whether the other values of a sentence are those of a comment on this one."""
-        behind = [other for other in mentions if other.start > mention.start]
-        components = asked_words.COMPONENTS.match(self._text, mention.end, end)
-        if components:
-            inside = [other for other in behind if other.end <= components.end()]
-            if len(inside) > 1:
-                behind = [other for other in behind if other.start >= components.end()]
+        behind = self._list_rivals_behind(mention, mentions, end)
         if not behind:
             return True
         gap = self._text[mention.end : behind[0].start]
-        if asked_words.COMMENTS.match(gap) and not result_words.RIVAL.search(gap):
+        if self._quantity.rivals.search(gap):
+            return True
+        if result_words.RIVAL.search(gap):
+            return False
+        if asked_words.COMMENTS.match(gap):
+            return True
+        if self.counts and asked_words.BEHIND_COLON.match(gap):
             return True
         return self._sentences.is_explained(mention, [mention, *behind], end)
+
+    def _list_rivals_behind(
+        self, mention: Mention[V], mentions: list[Mention[V]], end: int
+    ) -> list[Mention[V]]:
+        """Return the mentions behind a value, without bounds, percentages, maxima, and parts in brackets."""
+        text = self._text
+        behind: list[Mention[V]] = []
+        for other in mentions:
+            if other.start <= mention.start or asked_words.SIGN_BEFORE.search(
+                text, mention.end, other.start
+            ):
+                continue
+            if asked_words.PERCENT.match(text, other.end) and not asked_words.PERCENT.match(
+                text, mention.end
+            ):
+                continue
+            if asked_words.MAXIMUM_BEFORE.search(text, mention.end, other.start) and other.end:
+                continue
+            behind.append(other)
+        for brackets in result_words.BRACKETS.finditer(text, mention.end, end):
+            inside = [other for other in behind if brackets.start() < other.start < brackets.end()]
+            explains = len(inside) > 1 or (
+                self.counts and asked_words.EXPLAINS_COUNT.match(brackets[1])
+            )
+            if explains and not asked_words.OFFERS.search(brackets[1]):
+                behind = [other for other in behind if other not in inside]
+        return behind
 
     def _is_limited(self, mention: Mention[V]) -> bool:
         if mention.value is None or self._sentences.is_denied(mention):
@@ -168,9 +256,22 @@ class ClaimReader(Generic[V]):
     def _is_of_maximum(self, mention: Mention[V]) -> bool:
         """Return whether a count of points or criteria stands before its maximum: "2/8"."""
         match = result_words.OF_TOTAL.match(self._text, mention.end)
-        if match is None or self._quantity.kind not in ("points", "criteria"):
+        if match is None or not self.counts:
             return False
         return isinstance(mention.value, float) and mention.value <= float(match[1])
+
+    def _find_converted(self, mentions: list[Mention[V]]) -> Mention[V] | None:
+        """Return the last value if it is one before it in the unit asked for: "0.386 s, that is 386 msec"."""
+        unit = self._quantity.unit
+        last = mentions[-1]
+        if unit is None or not unit.match(self._text, last.end):
+            return None
+        for mention in mentions[:-1]:
+            if unit.match(self._text, mention.end):
+                continue
+            if differ_by_a_thousand(mention.value, last.value) and mention is not mentions[0]:
+                return last
+        return None
 
     def _follow_unit(self, mention: Mention[V], end: int) -> Mention[V]:
         """Return the same value in the unit that the question asks for: "0.386 s, that is 386 msec"."""
@@ -204,11 +305,13 @@ class ClaimReader(Generic[V]):
         if asked_words.LIMIT_BEHIND.match(text, mention.end):
             return True
         clause_start = start + len(text[start : name.start].rpartition(", ")[0])
-        clause_end = min(end, mention.end + 25)
         rivals = self._quantity.rivals
-        return rivals.search(text, clause_start, clause_end) is not None and not rivals.search(
-            text, name.start, name.end
-        )
+        if rivals.search(text, clause_start, name.start) or rivals.search(
+            text, name.end, mention.start
+        ):
+            return True
+        method = asked_words.METHOD_BEHIND.match(text, mention.end, end)
+        return method is not None and rivals.search(method[0]) is not None
 
     def _is_final(self, start: int, end: int) -> bool:
         """Return whether the words before a name draw a conclusion."""

@@ -13,32 +13,42 @@ END_OF_LABEL = re.compile(
 )
 EQUALS = re.compile(r"(?:[=≈≅→⇒]|->)[ ≈~$(]{0,4}$")
 # A calculation follows: "137 - (116 + 12.1)"
-COMPUTES_ON = re.compile(r" ?(?:[-+*/×÷^] ?[\d(√]|[A-Za-z/%]{1,10} ?[-+×÷*] ?[\d(])")
+COMPUTES_ON = re.compile(
+    r" ?(?:\([^()\n]{1,40}\) ?)?(?:[-+*/×÷^] ?[\d(√]|[A-Za-z/%]{1,10} ?[-+×÷*] ?[\d(])"
+)
 
 _LINKS = (
     r"(?:\b(?:is|was|are|be|equals?|equal to|of|at|to|as|gives?|giving|yields?|remains|becomes|totals?|totall?ing"
     r"|comes?|came|works? out|turns out|score[sd]?|stands|falls on|on|around|about|approximately|approx\.?|roughly"
     r"|would be|will be|therefore|thus|hence|so|then|calculated|estimated|rounded|found"
-    r"|es|est|ist|beträgt|liegt bei|lautet|ergibt|sind|war|fue|son|sont|è|é|sono|vale|será|sera|serait|wäre|de|di|da|le"
+    r"|es|est|ist|beträgt|liegt bei|lautet|ergibt|sind|war|fue|son|sont|è|é|sono|vale|será|sera|serait|wäre|de"
+    r"|di|da|le"
     r"|el|il|den|der|am|auf|von|bei|wynosi|bedraagt|är|составляет|равен|равна)\b"
     r"|[:=≈≅→⇒~]|->|は|が|为|為|是|約|约|等于|约为|이|은|는)"
 )
 _FILLER = (
-    r"(?:\b(?:is|was|be|us|a|an|the|of|at|to|as|out|up|on|approximately|approx\.?|about|around|roughly|nearly|just|only"
-    r"|exactly|now|therefore|thus|hence|then|also|equal|estimated|calculated|total|totals?|score|scored|sum|value|result"
-    r"|final|overall|corrected|date|dated|simply|el|le|la|il|den|der|am|de|di|los|ungefähr|etwa|environ|circa|aproximadamente"
-    r"|points?|patient's|be|it|day|1st)\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}|[\s≈~($\"'*:=,>-])"
+    r"(?:\b(?:is|was|be|us|a|an|the|of|at|to|as|out|up|on|approximately|approx\.?|about|around|roughly|nearly"
+    r"|just|only"
+    r"|exactly|now|therefore|thus|hence|then|also|equal|estimated|calculated|total|totals?|score|scored|sum"
+    r"|value|result"
+    r"|final|overall|corrected|date|dated|simply|à|el|le|la|il|den|der|am|de|di|los|ungefähr|etwa|environ|circa"
+    r"|aproximadamente"
+    r"|points?|patient's|be|it|day|1st)\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+    r"|[\s≈~($\"'*:=,>-])"
 )
 _BARE = re.compile(
-    r"(?:[\s:=≈~→$*\"'>|-]|->|\(|\b(?:score|index|value|points?|total|result|rule|criteria|count|formula|number|met|level"
-    r"|concentration|interval|date|puntos|total|equation|dose|dosage|rate|approximately|about|ca\.?|approx\.?|スコア|score)\b"
+    r"(?:[\s:=≈~→$*\"'>|-]|->|\(|\b(?:score|index|value|points?|total|result|rule|criteria|count|formula|number"
+    r"|met|level"
+    r"|concentration|interval|date|puntos|total|equation|dose|dosage|rate|approximately|about|ca\.?|approx\.?"
+    r"|スコア|score)\b"
     r"|スコア|评分|点数|指数|得分|は|が|为|為|是|約|约|:|\([^()\d\n]{1,40}\)|\[[^\[\]\d\n]{1,30}\]){0,12}",
     re.IGNORECASE,
 )
 _LINKED = re.compile(rf"[^.;=<>≤≥?!\n]{{0,90}}?{_LINKS}{_FILLER}{{0,10}}", re.IGNORECASE)
 _BREAKS = re.compile(
     r"\b(?:if|unless|than|thresholds?|cut-?offs?|ranges?|normal|reference|risks?|mortality|survival|stroke rate"
-    r"|class|stage|grade|above|below|under|over|between|minus|plus|divided|times|multiplied|subtract\w*|add(?:ed|ing)?"
+    r"|class|stage|grade|above|below|under|over|between|minus|plus|divided|times|multiplied|subtract\w*"
+    r"|add(?:ed|ing)?"
     r"|maximum|minimum|max|min|should|would have|could|might|may|not|n't|category|each|per|whether|or|from|either"
     r"|point for|points for|threshold|requires?|needs?|assigns?|awards?|because|since|where|which|whose|who"
     r"|weight|height|creatinine|albumin|age|aged|years?|male|female|heart rate|cycle|before|after|until|by adding)\b"
@@ -56,11 +66,47 @@ COMPONENTS = re.compile(
     r"(?: ?points?)? ?[(\[](?![^()\n]{0,300}\b(?:or|if|vs|versus|otherwise|alternatively)\b)[^()\n]{1,300}[)\]]",
     re.IGNORECASE,
 )
+# What explains a count or score: ": one for fever and one for a heart rate of 104".
+BEHIND_COLON = re.compile(r"[^\d,;:\n]{0,60}: ?(?![\d <>≥≤])|[^\d,;:\n]{0,60}: (?=[^\W\d])")
+MAXIMUM_BEFORE = re.compile(
+    r"\b(?:sur|von|su|de|of|out of|over|des|dei|av)(?: (?:the|les|los|a total of))? $|/ ?$",
+    re.IGNORECASE,
+)
+# Brackets that offer another value.
+OFFERS = re.compile(r"\b(?:or|if|vs|versus|otherwise|alternatively|ou|oder|o)\b", re.IGNORECASE)
+SIGN_BEFORE = re.compile(
+    r"(?:[<>≤≥]=?|\b(?:than|at least|at most|above|below|under|over|up to)) ?$", re.IGNORECASE
+)
+PERCENT = re.compile(r" ?(?:%|percent|per cent|v\.H\.)")
+EQUALS_SIGN = re.compile(r"[=≈≅→⇒]|->")
+CALCULATION = re.compile(
+    r"(?:[^,;\n]{0,80}[-+*/×÷·^√(x][^,;\n]{0,80}\d[^,;\n]{0,60}"
+    r"|[^,;\n]{0,80}\d[^,;\n]{0,60}[-+*/×÷·^√(x][^,;\n]{0,80}"
+    r"| ?[-~$]{0,2}\d[\d.,]{0,15} ?[A-Za-z/%]{0,10} ?)"
+)
+BEGINS_FORMULA = re.compile(r"[ ^+⁺*_]{0,4}(?:\([^()\n]{1,30}\) ?)?(?:=|≈)(?! ?[-+~$(]{0,2}[\d.])")
+TOTALS = re.compile(
+    r"(?:[=→⇒]|->|\b(?:total|sum|makes|gives|altogether|in all|so|thus|hence)\b)[^.;\d\n]{0,15}$",
+    re.IGNORECASE,
+)
+# Brackets that explain a count: "(age 61, SaO2 88%)", but not "(5 with age)" or "(modified: 4)".
+EXPLAINS_COUNT = re.compile(
+    r"[A-Za-z](?!.*\b(?:modified|adjusted|corrected|total|scores?)\b)", re.IGNORECASE
+)
+# Another method's name directly behind a value: "441 ms (Bazett)".
+METHOD_BEHIND = re.compile(
+    r" ?(?:[A-Za-z/%]{1,8} ?)?(?:\(|\b(?:by|per|using|with|according to|via)\b)[^()\d.,;\n]{0,20}",
+    re.IGNORECASE,
+)
 # A comment that compares or interprets the value.
 COMMENTS = re.compile(
-    r"[^.;\n]{0,80}\b(?:above|below|over|under|exceed\w*|beyond|within|limits?|thresholds?|bands?|class|risks?|survival"
+    r"[^.;\n]{0,80}\b(?:above|below|over|under|exceed\w*|beyond|within|limits?|thresholds?|bands?|class|risks?"
+    r"|survival"
     r"|mortality|range|corresponding|corresponds|indicat\w*|suggest\w*|moderate|severe|mild|elevated|because|since|as"
-    r"|with|given|from|rounded|using|based|low|high|normal|average|minim[ao]|massimo|máximo|Risiko|riesgo|risque|rischio|risco)\b",
+    r"|with|given|from|rounded|using|based|low|high|normal|average|minim[ao]|massimo|máximo|Risiko|riesgo"
+    r"|risque|rischio|risco"
+    r"|match\w*|equivalent|equals?|replac\w*|instead|than|at most|at least|to be|per|every|which|that is a|что"
+    r"|соответствует|lo que|was einem|ce qui)\b",
     re.IGNORECASE,
 )
 
@@ -95,10 +141,18 @@ OTHER_CASE = re.compile(
     r"|(?:a |the )?(?:previous|prior|earlier|last|old) |note that an?\b|question|what\b|posted\b|re:)",
     re.IGNORECASE,
 )
+# What another method, weight or unit gives: "With actual body weight it would be 62.5".
+WOULD = re.compile(
+    r"\b(?:would|might|could) (?:have )?(?:be|been|give|given|make|come|yield|result|get|amount)\b|'d (?:get|be"
+    r"|give|have)\b",
+    re.IGNORECASE,
+)
 # Words directly before a name that make it another one's: "his previous CHA2DS2-VASc", "a normal anion gap".
 QUALIFIED = re.compile(
-    r"\b(?:previous|prior|earlier|old|normal|typical|expected|usual|average|mean|median|maximum|minimum|max|min|highest"
-    r"|lowest|possible|target|baseline|initial|uncorrected|unadjusted|measured|reference|threshold|cut-?off|limit|range"
+    r"\b(?:previous|prior|earlier|old|normal|typical|expected|usual|average|mean|median|maximum|minimum|max|min"
+    r"|highest"
+    r"|lowest|possible|target|baseline|initial|uncorrected|unadjusted|measured|reference|threshold|cut-?off"
+    r"|limit|range"
     r"|reported|stated|published|other|another|his (?:brother|father)'s|her (?:sister|mother)'s|not (?:the|a)|no"
     r"|without|(?:calculate|compute|determine|find|get|obtain|work out|estimate|derive|need|answers|adjust|assign)"
     r" (?:the |an? |his |her |this )?(?:patient's )?)"
@@ -110,7 +164,8 @@ GENERAL = re.compile(
     r"(?:^|[.;:,\n(] ?|\b(?:that|with|have|having|and|of) )(?:an?|any|every|each) $", re.IGNORECASE
 )
 GENERAL_BEHIND = re.compile(
-    r"[^.,;:\n]{0,25}\b(?:indicates?|corresponds?|suggests?|means?|is|are|carries|predicts?|or|has|have|was|would|usually"
+    r"[^.,;:\n]{0,25}\b(?:indicates?|corresponds?|suggests?|means?|is|are|carries|predicts?|or|has|have|was"
+    r"|would|usually"
     r"|typically|places?|puts?|warrants?|rules?|defines?|represents?|equates?)\b",
     re.IGNORECASE,
 )
@@ -121,10 +176,12 @@ LIMIT_BEHIND = re.compile(
     re.IGNORECASE,
 )
 CONCLUDES = re.compile(
-    r"\b(?:therefore|thus|hence|consequently|accordingly|overall|finally|final|in (?:total|summary|conclusion|short)|so"
+    r"\b(?:therefore|thus|hence|consequently|accordingly|overall|finally|final|in (?:total|summary|conclusion"
+    r"|short)|so"
     r"|result|answer|conclusion|i (?:make|get|report|would|'d)|corrected|adjusted|total"
     r"|also|somit|daher|folglich|demnach|insgesamt|ergebnis|antwort|donc|ainsi|au total|réponse|résultat|por lo tanto"
-    r"|por tanto|en total|entonces|así|respuesta|resultado|quindi|dunque|pertanto|in totale|risposta|risultato|portanto"
+    r"|por tanto|en total|entonces|así|respuesta|resultado|quindi|dunque|pertanto|in totale|risposta|risultato"
+    r"|portanto"
     r"|logo|no total|resposta|dus|zatem)\b|∴|итого|ответ|따라서|よって|したがって|従って|合計|因此|所以|总分|答案|答え",
     re.IGNORECASE,
 )

@@ -119,6 +119,7 @@ _NAMED_BEHIND = re.compile(
 _YEAR_BEHIND = re.compile(
     r" (?:CKD|MDRD|race|equation|formula|version|guideline|criteria|update|KDIGO)", re.IGNORECASE
 )
+_STATES_BEFORE = re.compile(r"(?:[=≈~:]|\bis|\bof) ?$")
 _BODY_SURFACE = re.compile(r" ?m(?:eters?|\w{0,2})?(?![a-z])| square", re.IGNORECASE)
 _MINUS_BEFORE = re.compile(r"(?:(?:\b(?:is|of)|[:=→]) |^|\n)(?:minus|negative) $", re.IGNORECASE)
 _REACH_OF_WORDS = 400  # characters at the end of a text in which a number may be a word
@@ -209,7 +210,7 @@ _WEEKS_DAYS = compile_caseless(
     rf"|plus)?[\s,'\"(]{{0,6}}(?:({_COUNT})[\s-]?{_DAYS}\b)?"
     rf"|(?<![\d.,])(\d{{1,3}})(?:周|週間?)(?:又|零|和)?(\d)[天日]"
     rf"|(?<![\d.,])(\d{{1,3}}){_WEEKS}\+?(\d){_DAYS}?\b"
-    rf"|(?<![\d.,])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?!\.?\d)(?: ?{_WEEKS}\b)?"
+    rf"|(?<![\d.,])(?<![×*/] )(?<![×*/])(\d{{1,2}}) ?\+ ?([0-6])(?:/7)?(?!\.?\d)(?: ?{_WEEKS}\b)?"
     rf"|(?<![\d.,/])(\d{{1,2}})(?: and | )([0-6])/7(?! ?\d)(?: ?{_WEEKS}\b)?"
     rf"|\bweeks?[\"']? ?[:=] ?(\d{{1,2}})[\s,;]{{1,3}}[\"']?days?[\"']? ?[:=] ?([0-6])\b",
 )
@@ -344,7 +345,8 @@ def _is_named_behind(number: re.Match[str]) -> bool:
     if text[end] not in " -yYsnrtm":
         return False
     if number[0].endswith("1.73") and _BODY_SURFACE.match(text, end):
-        return True
+        # "The surface is 1.73 m2" states a value.
+        return _STATES_BEFORE.search(text, max(0, number.start() - 4), number.start()) is None
     if len(number[0]) == 4 and number[0][:2] in ("19", "20") and _YEAR_BEHIND.match(text, end):
         return True
     return _NAMED_BEHIND.match(text, end) is not None

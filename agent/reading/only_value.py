@@ -2,7 +2,7 @@
 
 The only duration in weeks and days is the gestational age. The only value in a unit that nothing else of the
 calculation has is its result. A list that adds up point by point ends with the total. "None of the criteria are met"
-is a count of zero.
+is a count of zero, and "All four criteria are met" of four.
 """
 
 import itertools
@@ -31,9 +31,15 @@ _NONE = re.compile(
     r"(?:the patient (?:meets|has|fulfils|fulfills|satisfies) )?"
     r"(?P<none>none|no|zero)(?: of)?(?: the| these)?(?: (?:four|eight|4|8))?(?: [\w-]{1,12}){0,2} criteria\b"
     r"(?: (?:is|are|was|were|have been|has been)(?: [a-z]{1,10})?)?(?: (?:met|positive|present|fulfilled"
-    r"|satisfied))?[.! ]{0,3}$",
+    r"|satisfied))?(?=[.!;,\n]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_ALL = re.compile(
+    r"\ball (?:of the )?(?P<count>four|eight|4|8)(?: [\w-]{1,12}){0,2} criteria (?:are|were) (?:met|positive"
+    r"|present|fulfilled|satisfied)\b",
+    re.IGNORECASE,
+)
+_COUNTS_OF_ALL = {"four": 4.0, "4": 4.0, "eight": 8.0, "8": 8.0}
 
 
 def find_only_value(
@@ -48,7 +54,7 @@ def find_only_value(
         case "points":
             return _find_running_total(text, mentions)
         case "criteria":
-            return _find_running_total(text, mentions) or _find_none(text)
+            return _find_running_total(text, mentions) or _find_none_or_all(text)
         case "amount":
             return _find_only_in_unit(text, mentions, sentences, quantity)
         case "date":
@@ -97,14 +103,20 @@ def _find_running_total(text: str, mentions: Mentions[V]) -> Mention[V] | None:
         if value > before > 0 and _COUNTS.search(line["label"]):
             shows_total = True
     labels = [line["label"].strip().lower() for line in lines]
-    if labels.count("count") == len(labels):
+    if labels.count("count") >= len(labels) - 1:
         shows_total = True
     stated = mentions.list_between(lines[-1].start("value"), lines[-1].end("value"))
     return stated[-1] if shows_total and stated else None
 
 
-def _find_none(text: str) -> Mention[V] | None:
-    match = _NONE.search(text) if len(text) < _MAX_NONE else None
+def _find_none_or_all(text: str) -> Mention[V] | None:
+    if len(text) > _MAX_NONE:
+        return None
+    all_met = _ALL.search(text)
+    if all_met:
+        count = _COUNTS_OF_ALL[all_met["count"].lower()]
+        return Mention(count, *all_met.span("count"))  # type: ignore[arg-type]
+    match = _NONE.search(text)
     if match is None or re.search(r"\d", text):
         return None
     mention: Mention[V] = Mention(0.0, *match.span("none"))  # type: ignore[arg-type]

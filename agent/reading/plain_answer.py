@@ -134,6 +134,8 @@ _STEPS = (
     _Step(("->", "=>"), re.compile(r"[-=]>"), _write_arrow),
     _Step("~", re.compile(r"~~[^~\n]{1,200}~~"), _write_space),
     _Step("|", re.compile(r"[ \t]{0,20}\|[ \t]{0,20}(?=[^|\n])"), _write_colon),
+    # A quotation; "> 5" may be a bound.
+    _Step(("> ",), re.compile(r"(?:(?<=\n)|(?<![\s\S]))> (?=[A-Za-z*_#$])"), _write_nothing),
     # Emphasis marks are at a word's edge; in "2*3" and "10**3" the asterisks are arithmetic.
     _Step("*`$", _EMPHASIS, _write_nothing),
     _Step("*", re.compile(r"\*\*(?=\w)(?:(?<![*\w]..)|(?<=[A-Za-z.:%)]..))"), _write_nothing),

@@ -84,6 +84,7 @@ class _Entry:
     drug: str
     kind: QuantityKind
     rivals: tuple[str, ...]
+    neutral: tuple[str, ...]
     unit: str
     units: tuple[str, ...]
 
@@ -119,7 +120,8 @@ def find_quantity(question: str) -> Quantity | None:
     behind = [name.replace(_DRUG, drug[1]) if drug else name for name in entry.behind]
     rival_names: list[str] = list(others)
     for other in entries:
-        if other is not entry:
+        is_neutral = any(phrase in other.question for phrase in entry.neutral)
+        if other is not entry and not is_neutral:
             rival_names += (name for name in other.names if name not in entry.names)
     return Quantity(
         entry.kind,
@@ -223,6 +225,7 @@ def _read_entry(item: YamlMap, shared: dict[str, tuple[str, ...]]) -> _Entry:
         drug=item.text("drug", ""),
         kind=next(kind for kind in kinds if kind == kind_name),
         rivals=item.names("rivals"),
+        neutral=item.names("neutral"),
         unit=item.text("unit", ""),
         units=item.names("units"),
     )

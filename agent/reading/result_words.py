@@ -47,6 +47,7 @@ OF_THE_SCALE = re.compile(
 SENTENCE_END = re.compile(
     r"\n+|[.!?](?<![\s.].)(?<!\n\d.)(?<!\n\d\d.)(?<!\b(?:vs|ca|no|Dr).)(?<!\bapprox.)(?<!\b(?:e\.g|i\.e).)"
     r"[)\]\"']{0,3}(?:\s+(?=[A-Z(\[\"'≈~∴→0-9-])|(?=[A-Z][a-z]+\b))"
+    r"|[。！？](?=.)"
     r"|;\s(?![^()\n]{0,200}\))(?!(?:using|with|without|corrected|based|if|or|when|but)\b)"
 )
 EQUALS = re.compile(r"(?<![<>!=])(?:[=≈≅→⇒]|->)[ ≈~$(]{0,4}(?=[-+]?\.?\d)")
@@ -109,7 +110,9 @@ BETWEEN = re.compile(
     re.IGNORECASE,
 )
 BOUND_AFTER = re.compile(
-    r" ?(?:[?]|[^.;,:=()\n\d]{0,25}\b(?:if|unless)\b|\+(?![\d ])|\+ (?:points?|years?|weeks?"
+    r" ?(?:[?]|[点分項项]{0,2}(?:以上|以下|未満|以内|及以上|이상|이하)|(?:times|-?fold)\b"
+    r"|[^.;,:=()\n\d]{0,25}\b(?:if|unless)\b"
+    r"|\+(?![\d ])|\+ (?:points?|years?|weeks?"
     r"|days?)\b|[^\s\d]{0,20} ?(?:or|and) (?:more|less|fewer|greater"
     r"|higher|lower|above|below|over|under|later|earlier|longer)\b)",
     re.IGNORECASE,
@@ -290,6 +293,12 @@ UNIT = re.compile(
     r"|s)(?: ?/ ?\S{1,20})?(?: ?/ ?\S{1,20})?|mm ?Hg|kPa|(?:MME|mme|mL|ml)(?:/\S{1,20}"
     r"| per \w{1,10})|(?:lb|pound|kilogram|stone|inche|hour|minute|day|week)s?(?: total)?"
 )
+# A value's unit; what stands behind it is no letter.
+MEASURE = re.compile(
+    r" ?(?:%|(?:m|mc|k|µ|d)?(?:g|L|l|mol|Eq|Osm|s|sec|m)(?: ?(?:/|per) ?[\w.^]{1,10}){0,3}|mm ?Hg|kPa|cc|MME"
+    r"|lbs?|pounds?"
+    r"|beats|bpm|lit(?:er|re)s?|(?:milli)?seconds?|hours?|h|days?)(?![\w])"
+)
 APPROXIMATELY = re.compile(
     r"(?:approximately|approx\.?|about|around|roughly|circa|ca\.|exactly|nearly|just|only|~|≈"
     r"|[\s($*\"'+:=∴→➡✅👉\ufe0f✔-])*",
@@ -335,7 +344,8 @@ BODY_SIZE = re.compile(r"\b(?:weight|height|[IAL]BW)\b", re.IGNORECASE)
 POSSIBILITY = re.compile(r"\b(?:may|might|could)\b")  # not the month
 # "Inserting these values yields the corrected QT interval." announces a result and states none.
 PROMISE = re.compile(
-    r"\W{0,3}(?:(?:then|so|now|next|finally),? )?(?:inserting|plugging|substituting|putting|entering|applying|using)\b"
+    r"\W{0,3}(?:(?:then|so|now|next|finally),? )?(?:inserting|plugging|substituting|putting|entering|applying"
+    r"|using)\b"
     r"[^.:=\d\n]{0,80}\b(?:yields?|gives?|produces?|provides?|we (?:get|obtain|find)|leads to|results in)\b"
     r"[^.:=\d\n]{0,80}\.?\s{0,3}$",
     re.IGNORECASE,

@@ -240,7 +240,7 @@ class SentenceReader(Generic[V]):
         self, start: int, end: int, mentions: list[Mention[V]], assigned: list[Mention[V]]
     ) -> _Pick[V] | None:
         """Pick the result of the last calculation: "80 / 1.6^2 = 31.25"."""
-        computed = [mention for mention in assigned if self._is_computed(start, mention)]
+        computed = [mention for mention in assigned if self.is_computed(start, mention)]
         if not computed:
             return None
         if not self.is_explained(computed[-1], mentions, end):
@@ -353,7 +353,7 @@ class SentenceReader(Generic[V]):
             mention.start - start <= 20 and result_words.APPROXIMATELY.fullmatch(before) is not None
         )
 
-    def _is_computed(self, start: int, mention: Mention[V]) -> bool:
+    def is_computed(self, start: int, mention: Mention[V]) -> bool:
         """Return whether a calculation stands before the equals sign, rather than a name."""
         before = self._text[max(start, mention.start - 200) : mention.start].rstrip(" =≈~$(→>-⇒≅")
         return result_words.CALCULATES.search(before) is not None
@@ -397,7 +397,7 @@ class SentenceReader(Generic[V]):
             return Strength.CONCLUSION
         if result_words.EQUALS.search(
             text, max(start, mention.start - 6), mention.start + 2
-        ) and self._is_computed(start, mention):
+        ) and self.is_computed(start, mention):
             return Strength.EQUATION
         return Strength.WEAK if self._is_behind_verb(start, mention) else Strength.MENTIONED
 

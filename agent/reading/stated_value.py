@@ -21,6 +21,7 @@ from agent.reading.sentence_value import (
     Strength,
     adds_up,
     are_close,
+    differ_by_a_thousand,
 )
 from agent.reading.statements import find_last_retraction, is_denied, is_taken_back
 
@@ -41,6 +42,7 @@ _MAX_SENTENCES = 200  # before the last statement, among which a marked result i
 _LONGEST_LAST_SENTENCE = (
     10  # words without digits in a sentence without a full stop behind others with one
 )
+_MAX_COMMENTS = 12  # sentences at the end of a text
 _EXPLICIT = frozenset((JSON_FIELD, BOXED, FINAL_ANSWER))
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
 
@@ -71,9 +73,28 @@ def choose(
         # The model has answered and invents the next question.
         before = text[: continuation.start()].rstrip()
         return choose(before, find_mentions, quantity) if before else None
+    if quantity is None:
+        return _Reader(text, mentions).choose()
+    return _choose_asked(text, mentions, find_mentions, quantity)
+
+
+def _choose_asked(
+    text: str,
+    mentions: Mentions[V],
+    find_mentions: Callable[[str], Mentions[V]],
+    quantity: Quantity,
+) -> Choice[V] | None:
+    """Return the value of the quantity asked for; comments on other cases and quantities at the end do not count."""
     reader = _Reader(text, mentions)
-    choice = reader.choose()
-    return reader.weigh_claims(choice, quantity) if quantity else choice
+    choice = reader.weigh_claims(reader.choose(), quantity)
+    if choice:
+        return choice
+    end = reader.find_last_comments(quantity)
+    if end == 0 or end >= len(text):
+        return None
+    before = text[:end].rstrip()
+    shorter = _Reader(before, find_mentions(before))
+    return shorter.weigh_claims(shorter.choose(), quantity)
 
 
 class _Reader(Generic[V]):
@@ -106,20 +127,74 @@ class _Reader(Generic[V]):
         """Return the value stated for the quantity asked for, or the choice; None if they contradict each other."""
         reader = ClaimReader(self._text, self._mentions, self._sentences, quantity)
         claims = reader.list_claims()
+        if choice and choice.rule not in _EXPLICIT and self._is_in_other_unit(choice, quantity):
+            choice = None
         claim = choose_claim(claims, self._text, self._mentions)
         if choice is None:
             if claim:
                 return self._accept_claim(claim, reader)
             return self._choose_by_kind(quantity) if not claims else None
+        if not claims and self._is_comment(self._find_sentence(choice.mention), quantity, reader):
+            return None if choice.rule in (LAST_STATEMENT, FIRST_LINE) else choice
         if not claims or self._agree(choice.mention, claims[-1].mention):
             return choice
         is_behind = choice.mention.start > claims[-1].mention.start
         if choice.rule in _EXPLICIT or claim is None:
             return choice if is_behind else None
-        if not is_behind or self._is_stated_for_other(choice.mention, reader):
+        is_beside = claim.sentence[0] <= choice.mention.start < claim.sentence[1]
+        if not is_behind or is_beside or self._is_stated_for_other(choice.mention, reader):
             return self._accept_claim(claim, reader)
         statement = self._sentences.read(*self._find_sentence(choice.mention))
         return choice if statement and statement.strength > Strength.WEAK else None
+
+    def find_last_comments(self, quantity: Quantity) -> int:
+        """Return where the comments on other cases, units and quantities begin that end the text."""
+        end = len(self._text)
+        if self._is_open(0, end):
+            return end
+        reader = ClaimReader(self._text, self._mentions, self._sentences, quantity)
+        sentences = self._iter_sentences_from_end(0, end)
+        for span in itertools.islice(sentences, _MAX_COMMENTS):
+            has_values = self._mentions.list_between(*span)
+            if has_values and not self._is_comment(span, quantity, reader):
+                return end
+            if has_values:
+                end = span[0]
+        return end
+
+    def _is_comment(
+        self, span: tuple[int, int], quantity: Quantity, reader: ClaimReader[V]
+    ) -> bool:
+        """Return whether a sentence is about another case, method, unit or quantity than the one asked for."""
+        if find_last_retraction(self._text[span[0] : span[1]]) is not None:
+            return False
+        if reader.names_only_others(*span) or self._has_only_other_units(span, quantity):
+            return True
+        if result_words.FINALLY.search(self._text, *span):
+            return False
+        return reader.is_about_other_case(*span)
+
+    def _has_only_other_units(self, span: tuple[int, int], quantity: Quantity) -> bool:
+        if quantity.unit is None:
+            return False
+        for mention in self._mentions.list_between(*span):
+            unit = result_words.MEASURE.match(self._text, mention.end)
+            if unit is None or quantity.unit.match(self._text, mention.end):
+                return False
+        return True
+
+    def _is_in_other_unit(self, choice: Choice[V], quantity: Quantity) -> bool:
+        """Return whether a value has another unit than the one asked for, in which the text states another value."""
+        unit = quantity.unit
+        measure = result_words.MEASURE.match(self._text, choice.mention.end)
+        if unit is None or measure is None or unit.match(self._text, choice.mention.end):
+            return False
+        for mention in self._mentions.list_between(0, len(self._text)):
+            if unit.match(self._text, mention.end) and not differ_by_a_thousand(
+                mention.value, choice.mention.value
+            ):
+                return True
+        return False
 
     def _is_stated_for_other(self, mention: Mention[V], reader: ClaimReader[V]) -> bool:
         start, _ = self._find_sentence(mention)
@@ -160,6 +235,7 @@ class _Reader(Generic[V]):
 
     def _is_contradicted_elsewhere(self, claim: ValueClaim[V], reader: ClaimReader[V]) -> bool:
         """Return whether another sentence calls another value the score, total, result or answer."""
+        counts = reader.counts
         sentences = itertools.islice(
             self._iter_sentences_from_end(0, len(self._text)), _MAX_SENTENCES
         )
@@ -167,7 +243,7 @@ class _Reader(Generic[V]):
             statement = self._sentences.read(start, end)
             if statement is None or statement.mention is None:
                 continue
-            is_addition = result_words.ADDITION.search(self._text, start, end)
+            is_addition = counts and result_words.ADDITION.search(self._text, start, end)
             if not statement.is_named and not is_addition:
                 continue
             if statement.is_aside or statement.is_risk:
