@@ -39,25 +39,25 @@ _TEXT_SIGNS = "\ue040-\ue07f"
 
 _NOUN = (
     r"(?:answer|judge?ment|verdict|label|rating|class(?:ification)?|category|decision|conclusion|output|response|digit"
-    r"|code|assessment|evaluation|prediction|determination|choice|vote|pick|flag|guess|veredicto|urteil|respuesta|resposta|antwort|réponse|jugement|giudizio|risposta)"
+    r"|code|assessment|evaluation|prediction|determination|choice|vote|pick|flag|guess|veredicto|urteil|respuesta|resposta|antwort|réponse|jugement|giudizio|risposta|bewertung|juicio|avaliação|оценка|ответ|outcome|call|take|bottom\sline|tl;dr)"
 )
 _MEASURE = r"(?:score|grade|result|severity|status|level|risk|urgency|priority|triage)"
 _IS = (
-    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|'s|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est|é|è)"
+    r"(?:[\"']?\s?(?:::?|=|->|=>|→|⇒)|'s|\s(?:is|would\sbe|should\sbe|must\sbe|will\sbe|has\sto\sbe|remains|becomes|as|of|ist|es|est|é|è|está|lautet)"
     r"|\s-(?=\s))"
 )
 _OF_WHAT = r"(?:\s(?:to|for|in|of|here|on|about)(?:\s(?:\w{1,20}[\s'-]){0,6}?\w{1,20})?)?"
 # "(0 or 1)", "(0 = true, 1 = hallucinated)"
 _LEGEND = r"(?:\s?\([^()\n]{3,60}\))?"
 _ADVERBS = (
-    r"(?:(?:therefore|thus|clearly|probably|likely|most\slikely|definitely|certainly|indeed|still|simply|hence|then|overall|actually"
+    r"(?:(?:therefore|thus|clearly|probably|likely|(?:most|very|highly)\slikely|almost\scertainly|surely|definitely|certainly|indeed|still|simply|hence|then|overall|actually"
     r"|also|entirely|completely|fully|largely|obviously|most\sprobably|like|a|an|una?|une|eine?|uma|the(?=\s(?:digit|label|number|score|option))|digit|label|number|score|option|\d{1,3}\s?%|that|it|is|it's|it\sis|as|to\sbe|be)[\s,]{1,2}){0,4}"
 )
 _OPENING = r"[\"'(\[<{]{0,2}"
 _VERB = (
     r"(?:say|choose|chose|write|pick|select|go\swith|going\swith|go\sfor|settle\s(?:on|for)|give|gets?|assign|answer|put(?:\sdown)?"
     r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|stick\swith|output|enter|report|submit|return|flag"
-    r"|lean(?:ing)?\s(?:towards?|to)|end(?:ed)?\sup\s(?:with|at)|switch(?:ed)?\s(?:from\s\S{1,4}\s)?to|conclude|declare|make)"
+    r"|lean(?:ing)?\s(?:towards?|to)|end(?:ed)?\sup\s(?:with|at)|switch(?:ed)?\s(?:from\s\S{1,4}\s)?to|conclude|declare|guess|suspect|bet\son|make)"
 )
 _OBJECT = (
     r"(?:\s(?:it|this|that|them|the\s(?:\w{1,12}\s)?(?:answer|response|statement|text|case|note)))?"
@@ -77,8 +77,12 @@ STATED = re.compile(
     rf"|\b(?:return|print)\s?{_OPENING}|\b(?:label|class|digit|judge?ment|verdict|decision|ans)\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
     rf"|\b(?:that|which)(?:'s|\sis|\sgets|\searns|\sdeserves|\smakes\sit|\smeans)\s{_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
     rf"|\b(?:c'est|das\sist|esto\ses|es)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
-    rf"|(?:^|(?<=\n)|(?<=[.!]\s))(?:looks?|sounds?|seems?|appears?)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
-    rf"|\b(?:it|this(?:\sone)?|that\sone)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears|\ssounds|\shas\sbeen|\scontains)?\s{_ADVERBS}{_OPENING}"
+    rf"|(?:^|(?<=\n)|(?<=[.!]\s))(?:looks?|sounds?|seems?|smells?|appears?|è|é|(?:(?:almost\s)?certainly|(?:most|very|highly)\slikely|surely|probably|likely|definitely|clearly"
+    rf"|(?:judged|considered|flagged|marked|labell?ed|rated)(?:\sas)?|in\s(?:sum|short)|on\sbalance|all\stold|tl;dr)\s?[:,]?)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
+    rf"|(?:^|(?<=\n)|(?<=[.!]\s))(?:judged|flagged|marked|labell?ed|rated|tl;dr)(?:\sas)?\s?:?\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
+    rf"|\bif\s(?:i\s(?:had|have)\sto|forced\sto|i\smust)\s(?:guess|choose|pick|decide|answer)(?:\sone)?\s?[:,]?\s(?:i(?:'d|\swould)\s(?:say|choose|pick|go\swith|write)\s)?{_ADVERBS}{_OPENING}"
+    rf"|\bmoney(?:'s|\sis)\son\s{_ADVERBS}{_OPENING}"
+    rf"|\b(?:it|this(?:\sone)?|that\sone)(?:'s|\sis|\swould\sbe|\smust\sbe|\sshould\sbe(?:\s(?:labell?ed|marked|judged|classified|rated|flagged|called|considered|deemed))?|\sgets|\searns|\sdeserves|\sdoes|\slooks|\sseems|\sappears|\ssounds|\shas\sbeen|\scontains)?\s{_ADVERBS}{_OPENING}"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|text|output|reply)\s"
     rf"(?:(?:above|given|provided|here|itself|in\squestion|to\sbe\sjudged)\s)?(?=[{_TEXT_SIGNS}])"
     rf"|\b(?:the|this|given|proposed|provided|supplied|suggested|your)\s(?:\w{{1,12}}\s)?(?:answer|response|(?<!this\s)statement|text|output|reply)\s"
@@ -96,7 +100,7 @@ CONCLUSION = re.compile(
 
 _CODE_END = (
     r"(?![.,]\d)(?!\s?[/%^~±])(?!\s?(?:,|or|and|to|vs\.?|versus|&|\||-|=)\s?(?:CODES)(?!\w))(?!\w|['-]\w)"
-    r"(?=\s?(?:$|\n|[.,;:!)\]}\"'<>✓])|\s?[(\[]|\s[-=]\s|\s(?:->|→)|\s(?:because|since|as|given|rather|instead|i\.e\.|meaning|overall"
+    r"(?=\s?(?:$|\n|[.,;:!)\]}\"'<>✓])|\s?[(\[]|\s[-=]\s|\s(?:->|→)|\s(?:because|since|as|given|rather|instead|i\.e\.|meaning|overall|i\s(?:guess|suppose)|(?:the|this)\s(?:answer|response|abstract|knowledge|source|study)"
     r"|then|here|in\smy|i\sthink|definitely|probably|clearly|for\ssure|for\sthis|for\sthe\sanswer|from\sme|it\sis|please)\b)"
 )
 _CODE_STOP = r"(?=[\"')\]}>]{0,3}\s?(?:$|\n|[.!;,](?!\d)))"
@@ -107,19 +111,19 @@ _TAIL = (
 )
 _WORD_STOP = (
     r"(?=\s?$|\s?\n|\s?[.,;:!)\]}\"'<✓](?!\w)|\s?[(\[]|\s[-=→]|\s(?:because|since|as|given|due|based|which|rather|and|but|here|overall"
-    r"|then|detected|found|present|identified|in\smy|i\sthink|instead|it\sis|though|although|imo|so|hence|thus|despite|according)\b"
+    r"|then|detected|found|present|identified|in\smy|i\sthink|i\sguess|i\ssuppose|instead|it\sis|though|although|imo|so|hence|thus|despite|according)\b"
     rf"|{_TAIL})"
 )
 _NEGATES = re.compile(r"(?:not|no|isn't|doesn't|without|free|non)\b")
 _BEFORE_WORD = re.compile(
     r"(?:^|\d%\s|[\n.,:;!?=>(\[{\]\"'|✓✗-]\s?[(\[\"'<]{0,2}|\b(?:is|be|was|are|say|seems|appears|looks|sounds|as|it|this|them|that|therefore|so|thus|hence|but"
-    r"|overall|simply|just|still|a|an|the|likely|probably|clearly|certainly|definitely|obviously|entirely|completely|fully|indeed"
+    r"|overall|simply|just|still|a|an|the|guess|suspect|surely|judged|considered|flagged|marked|sum|short|likely|probably|clearly|certainly|definitely|obviously|entirely|completely|fully|indeed"
     r"|actually|to|with|for|than|answer|choose|write|verdict|judge?ment|label|it's|that's|this's|rather|factually|plainly|purely|totally|all"
-    r"|largely|and|or|being|been|means?|contains|has|shows|like|towards|ist|est|es|è|é|c'est|una?|une|eine?|uma|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
+    r"|largely|and|or|being|been|means?|contains|has|shows|like|towards|ist|está|est|es|è|é|c'est|una?|une|eine?|uma|in\sfact|of|no|not|never|answer's|response's|statement)\s[\"'(<]{0,2})$",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:may|might|could|can|possibly|perhaps|maybe|potentially|partly|partially|somewhat|half|mostly|mainly|in\spart|almost|nearly"
+    r"\b(?:may|might|could|can|possibly|perhaps|maybe|potentially|partly|partially|somewhat|half|mostly|mainly|in\spart|almost(?!\scertainly)|nearly|some\sof|parts?\sof|most\sof"
     r"|either|neither|or|whether|would\shave|as\sif|if)\b(?:\s\w{1,15}){0,3}\s[\"'(]{0,2}$",
     re.IGNORECASE,
 )
@@ -129,7 +133,7 @@ _OF_A_PART = re.compile(
     r"[^.!?\n]{0,80}(?:[:=]|->|→|\s-)\s?[\"'(]{0,2}$"
     r"|\b(?:otherwise|else|if|unless|when)\b[^.!?\n]{0,80}(?:[:=]|->|→)\s?[\"'(]{0,2}$"
     rf"|(?:^|\n)\s?(?:[-•+]|\d{{1,2}}[.)])\s(?![^\n:]{{0,60}}\b(?:{_NOUN}|overall|final|conclusion)\b)[^\n]{{2,110}}(?:[:=]|->|→|\s-)\s?[\"'(]{{0,2}}$"
-    r"|\b(?:hard|difficult|impossible)\sto\s(?:believe|see|imagine|say|tell)\b[^.!?\n]{0,80}$"
+    r"|\b(?:hard|difficult|impossible)\sto\s(?:believe|see|imagine|say|tell)\b(?:(?!\bbut\b)[^.!?\n]){0,80}$"
 )
 _WANTS = re.compile(
     r"\b(?:want\w*|tempt\w*|inclin\w*|meant|scratch|drop|forget|initially|first|used)\b[^.,;!?\n]{0,30}$",

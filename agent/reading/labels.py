@@ -56,9 +56,12 @@ RULES = (FIELD, ASKED, TICKED, SENTENCE)
 _SIGN_LINE = re.compile(rf"[\W_]{{0,6}}([{SIGNS}]){PADDING}*[\W_]{{0,6}}?")
 _CODE_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _NUMBER_LINE = re.compile(r"\W{0,3}(\d{1,6}(?:[.,]\d{1,6})?)\W{0,3}")
-_BEGUN = re.compile(rf"[\"'(\[]{{0,2}}([{SIGNS}]{PADDING}*)[\"')\]]{{0,2}}\s?([:;,.!]|-(?=\s))")
+_BEGUN = re.compile(
+    rf"[\"'(\[]{{0,2}}([{SIGNS}]{PADDING}*)[\"')\]]{{0,2}}\s?"
+    r"([:;,.!]|-(?=\s)|(?=(?:The|This|It|There)\s[a-z]))(?!\s?\d{1,3}\s?%)"
+)
 _PICTURES = re.compile(
-    "[\u2600-\u2609\u2615-\u2704\u270a-\u2712\u2728-\u274b\u2764\U0001f300-\U0001faff]"
+    "[\u20e3\u2600-\u2609\u2615-\u2704\u270a-\u2712\u2728-\u274b\u2764\U0001f300-\U0001faff]"
 )
 _CONDITION = re.compile(r"\s?\b(?:except|if|only|unless|or)\b")
 _SECOND_THOUGHTS = re.compile(
@@ -83,7 +86,7 @@ _FIELD = re.compile(
 )
 _MORE_VALUES = re.compile(r"[\"']?\s?,\s?[\"'\w]")
 _ASKED = re.compile(
-    r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep)\b"
+    r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep|i\s(?:do\snot|don't)\sthink\sso|not\sat\sall|i\sthink\sso)\b"
 )
 _KEY_PREFIX = re.compile(r"^(?:is|has|contains|any|answer is|answer|response|was|are)\s")
 _KEY_SUFFIX = re.compile(r"\s(?:flag|detected|found|present|label|answer|response)$")
@@ -110,9 +113,25 @@ _KEYS_OF_MEASURE = frozenset(
         "triage",
     }
 )
-_TRUE = frozenset({"true", "yes", "1", "y", "yep", "detected", "found", "present", "✓"})
+_TRUE = frozenset(
+    {"true", "yes", "i think so", "1", "y", "yep", "detected", "found", "present", "✓"}
+)
 _FALSE = frozenset(
-    {"false", "no", "0", "n", "nope", "none", "absent", "not detected", "none detected", "✗"}
+    {
+        "false",
+        "no",
+        "0",
+        "n",
+        "nope",
+        "none",
+        "not at all",
+        "i do not think so",
+        "i don't think so",
+        "absent",
+        "not detected",
+        "none detected",
+        "✗",
+    }
 )
 _UNKNOWN = frozenset(
     {
