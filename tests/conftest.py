@@ -3,6 +3,7 @@
 An attempt to reach beyond loopback fails there and then, and fails the session.
 """
 
+import gc
 import os
 import runpy
 import tempfile
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for number, case in enumerate(cases):
             if number not in in_sample:
                 case.add_marker("full")
+
+
+def pytest_collection_finish() -> None:
+    """The collected tests live to the end: the garbage collector need not go through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
