@@ -86,7 +86,8 @@ _FIELD = re.compile(
 )
 _MORE_VALUES = re.compile(r"[\"']?\s?,\s?[\"'\w]")
 _ASKED = re.compile(
-    r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep|i\s(?:do\snot|don't)\sthink\sso|not\sat\sall|i\sthink\sso)\b"
+    r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep"
+    r"|i\s(?:do\snot|don't)\sthink\sso|not\sat\sall|i\sthink\sso)\b"
 )
 _KEY_PREFIX = re.compile(r"^(?:is|has|contains|any|answer is|answer|response|was|are)\s")
 _KEY_SUFFIX = re.compile(r"\s(?:flag|detected|found|present|label|answer|response)$")

@@ -48,7 +48,7 @@ COUNT = re.compile(
     r"|issues?|problems?"
     r"|inaccuracy|inaccuracies|inconsistency|inconsistencies)\b|(?:seconds?|minutes?|hours?|days?|weeks?"
     r"|months?|years?"
-    r"|mg|mcg|g|kg|m[Ll]|L|units?|tablets?|times|cm|mm|percent|patients?|out\sof|of\sthe)\b)"
+    r"|mg|mcg|g|kg|m[Ll]|L|units?|tablets?|times|cm|mm|percent|patients?|out\sof|of\sthe(?!\s(?:note|text|vignette|case|record)\b))\b)"
 )
 SEVERAL = re.compile(
     rf"\s{{0,2}}(?:,|&|-|/|\band\b|\bor\b"
@@ -72,7 +72,7 @@ CORRECT_WORD = (
     r"(?i:corr?r?e?c?t|all\s(?:is\s)?(?:correct|fine|good)|(?:it\s)?looks?\s(?:correct|fine|good|right)(?:\sto\sme)?"
     r"|(?:i'd\ssay\s)?it(?:'s|s|\sis)\scorrect|all\s(?:clear|good)|(?:the\s)?note(?:'s|\sis)\s(?:correct|fine|ok|okay|accurate)|correcto|korrekt|corretto|correcte|richtig|poprawn[ya]"
     r"|no\s(?:\w{1,12}\s)?(?:errors?|issues?|mistakes?|problems?|inaccuracies|corrections?"
-    r"|changes)(?:\s(?:found|detected|identified|needed|required))?|error[\s-]free)"
+    r"|changes|(?:altered|wrong|incorrect)\s(?:sentences?|lines?))(?:\s(?:found|detected|identified|needed|required))?|error[\s-]free)"
 )
 EXCEPTION = re.compile(
     r"\b(?:except|apart|aside|other\sthan|besides|save\sfor|but|however|although|though|only|if|unless|mostly"
@@ -95,8 +95,38 @@ CAPTION = (
 CORRECT_LINE = re.compile(
     rf"{BULLET}(?P<label>(?i:{LABEL}))?'?(?:{CORRECT_IN_CAPITALS}|{CORRECT_WORD}(?=\W{{0,4}}(?:\n|\Z)))(?!\W{{0,2}}\?)"
 )
+_FINE_SUBJECT = (
+    r"(?:(?:it|this|everything|all|note|the\snote|it\sall|all\sof\s(?:it|this)|the\swhole\s(?:note|thing))"
+    r"(?:'s|s|\sis|\sare)?\s)"
+)
+_OPINION = r"(?:(?:i(?:'d|\swould)?\s(?:say|think|believe|judge|rate|call|consider|vote|go\swith|guess))(?:\sthat)?\s)"
+# A first or last sentence that says no more than that the note is right: "So it's correct.", "Seems fine to me."
+SHORT_FINE = re.compile(
+    rf"(?:(?:so|thus|hence|therefore|overall|yes|yep|all\sin\sall|in\s(?:short|sum)|{LABEL})\s?[,:]?\s{{1,2}}){{0,2}}"
+    rf"{_OPINION}?{_FINE_SUBJECT}?(?:(?:looks?|seems?|reads|appears)\s(?:to\sbe\s)?)?"
+    rf"(?:(?:all|perfectly|medically|entirely|quite|completely|fully|probably)\s)?"
+    rf"(?P<word>correct|accurate|right|fine|okay|ok|valid|all\sright|in\sorder|as\sit\sshould\sbe|consistent|well)"
+    rf"(?:\s(?:to\sme|as\s(?:it\s(?:is|stands)|is|written)|here|throughout|with\s(?:it|this\snote|the\snote)))?[\s.!,;)'-]{{0,4}}",
+    re.IGNORECASE,
+)
+# Alone, these words may answer something else.
+SHORT_WORDS = frozenset(
+    {
+        "right",
+        "fine",
+        "okay",
+        "ok",
+        "all right",
+        "well",
+        "consistent",
+        "in order",
+        "as it should be",
+    }
+)
 # "Correct. The history and the treatment fit together."
-OPENING_CORRECT = re.compile(r"\s{0,6}correct[.!]\s(?=\s{0,3}[A-Z])", re.IGNORECASE)
+OPENING_CORRECT = re.compile(
+    r"\s{0,6}(?:(?i:correct)[.!]\s(?=\s{0,3}[A-Z])|CORRECT:\s(?=(?!sentence|line|text|version)[a-z]))"
+)
 # "1 6 The dose is 5 mg.": the flag, the number and the corrected sentence.
 FLAG_AND_NUMBER = re.compile(
     r"[ \t]{0,4}1[ \t,;]{1,3}(?P<number>\d{1,4})[ \t,;.:)]{1,3}(?P<text>[A-Z][^\n]{1,1500})"
@@ -252,6 +282,31 @@ CALLS_CORRECT = (
         r"\b(?:this\sis|it(?:\sis|'s))\san?\s(?:\w{1,20}\s)?(?:correct|accurate|error-free|flawless)\s(?:\w{1,20}\s)?note\b",
     ),
     _build_statement(
+        "nothing",
+        r"\bnothing\b(?!\s(?:more|else|further|other))[^.!?,;\n]{0,40}?\b(?:wrong|amiss|incorrect|altered|out\sof\splace|to\s(?:report|fault|flag|correct|fix|change|amend))\b"
+        r"|\bchange\snothing\b",
+    ),
+    _build_statement(
+        "change",
+        r"\b(?:wouldn't|would\snot|won't)\schange\s(?:a\s(?:thing|word)|anything)\b",
+    ),
+    _build_statement(
+        "everything|adds up|add up|is well",
+        r"\b(?:everything|it)\s(?:in\s(?:this|the)\snote\s)?is\sas\sit\sshould\sbe\b|\b(?:everything|it\sall|that\sall)\sadds\sup\b"
+        r"|\ball\sis\swell\swith\s(?:this|the)\snote\b",
+    ),
+    _build_statement(
+        "sentence|line|statement",
+        rf"\b(?:all|each|every)\s(?:of\s(?:the|these)\s)?(?:\d{{1,4}}\s)?{SENTENCE_WORD}\s(?:in\s(?:the|this)\snote\s)?"
+        rf"(?:holds?|pass(?:es)?|stands?|(?:is|are)\s(?:consistent|compatible|in\skeeping)\swith\s(?:the\s(?:others|rest)|each\sother))\b"
+        r"|\bno\s(?:sentence|line|statement)\s(?:is|was|seems|looks|appears)\s(?:to\s(?:be|have\sbeen)\s)?(?:altered|wrong|off|changed)\b",
+    ),
+    _build_statement(
+        "correct|accurate|fine|right",
+        r"\b(?:call|consider|deem|judge|mark|rate|find|believe)\s(?:it|this)\s(?:to\sbe\s|as\s|is\s)?(?:all\s|entirely\s)?(?:correct|accurate|fine|right)(?=\W{0,3}(?:\n|\Z)|[.!]\s)"
+        r"|\b(?:it|note)\sis\s(?:correct|accurate|fine|right)\sas\sit\s(?:stands|is)\b",
+    ),
+    _build_statement(
         "anything",
         r"\b(?:(?:could|did|do|does|was|am)(?:\snot|n't)|can\snot|can't|cannot|unable\sto|not\sable\sto)\s(?:really\s|actually\s)?"
         r"(?:find|see|identify|detect|spot|notice|have)\sanything\s(?:that(?:'s|\sis|\sneeds|\sshould)\s(?:to\s)?(?:be\s)?"
@@ -278,6 +333,7 @@ CALLS_CORRECT = (
         rf"\b(?:call|consider|deem|judge|mark|rate|find|believe|label)\s{NOTE}\s(?:to\sbe\s"
         rf"|as\s)?(?:\w{{1,12}}\s){{0,1}}{FINE_WORD}",
     ),
+    _build_statement("correct?", rf"\bis\s{NOTE}\s(?:\w{{1,12}}\s)?correct\?\s{{1,2}}yes\b"),
     _build_statement("flag", r"\berror\sflag\s{0,2}(?:is|=|:)\s{0,2}0\b"),
     _build_statement(
         "there isn|there is not|there aren|there are not",
@@ -356,7 +412,7 @@ WRONG_BEFORE = re.compile(
     rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
     rf"|fehler|erreur|errore|erro|fout|ошибка|falla)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
-    rf"|modified|changed|falsche)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\bculprit|\bodd\sone\sout)"
+    rf"|modified|changed|falsche|offending|bad)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\boffender|\bculprit|\bodd\sone\sout)"
     rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
     rf"|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
     rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
@@ -371,6 +427,7 @@ WRONG_AFTER = re.compile(
     rf"|remain)(?:\w{{1,12}}\s){{0,2}}?(?:be|read|say|state|have|mention|name|instead|contain|list)\b"
     r"|\b(?:conflicts?|clashes)\swith(?!\s(?:sentence|line)s?\s\d)\b|\b(?:misidentif|misstat|misnam|mislabel|misdiagnos)\w{1,4}\b"
     r"|\b(?:gives|names|states|has|uses|lists|makes)\s(?:an?|the)\s(?:wrong|incorrect|erroneous)\b|\b(?:tampered|meddled)\swith\b"
+    r"|\b(?:is|seems|looks|sounds)\s(?:a\s(?:bit|little)\s)?off\b|\bmakes\sno\ssense\b|\bis\swhere\s(?:the\serror|it\sgoes\swrong)\b"
     r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     r"|\b(?:must|has\sto|should)\sbe\s(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     rf"|\b(?:is|ist|es|est)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
@@ -378,7 +435,7 @@ WRONG_AFTER = re.compile(
 )
 MENDED = re.compile(
     rf"\b(?:change|correct|replace|fix|strike(?:\sout)?|rewrite|amend|edit|revise|modify|cross\sout"
-    rf"|flag(?:ged)?|correcting|marked|corrected|disagree\swith|take\sissue\swith)"
+    rf"|flag(?:ged)?|correcting|marked|corrected|disagree\swith|take\sissue\swith|object(?:ion\sis)?\sto|(?:goes|went)\swrong\s(?:in|at))"
     rf" {{1,2}}(?:the )?(?:\w{{1,12}} ){{0,2}}?{REFERENCE}",
     re.IGNORECASE,
 )
@@ -392,14 +449,16 @@ CHOICE = re.compile(
     rf"|\bi(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\s(?:with|for)|select|flag|settle\s(?:on"
     rf"|for)|opt\sfor|name)(?:\sthat|\sit's|\sit\sis)?"
     rf"|\bthe\s(?:sentence\s)?id\s(?:is|would\sbe)|\bleav(?:es|ing)\s(?:us\swith|only|just|me\swith)?|\b(?:it"
-    rf"|this)(?:'s|\sis|\smust\sbe|\shas\sto\sbe)(?=\s(?:{SENTENCE_WORD}|ids?)\s))"
-    rf"\s{{0,2}}:?\s{{0,2}}(?:{SENTENCE_WORD}\s|the\s)?{NUMBER}(?!\s(?:[a-z]{{2,}})\s(?:{SENTENCE_WORD}))",
+    rf"|this)(?:'s|\sis|\smust\sbe|\shas\sto\sbe)(?=\s(?:the\s)?(?:{SENTENCE_WORD}|ids?)\s))"
+    rf"\s{{0,2}}:?\s{{0,2}}(?:the\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?!\s(?:[a-z]{{2,}})\s(?:{SENTENCE_WORD}))",
     re.IGNORECASE,
 )
 # "It's 6.", "Probably 6", "Wrong is 6": a sentence that says no more.
 BARE_CHOICE = re.compile(
     rf"(?:^|[.!?\n]\s)\W{{0,4}}(?:(?:i\sthink\s)?(?:it(?:'s|\sis|\smust\sbe|\shas\sto\sbe)|gotta\sbe|must\sbe|has\sto\sbe)"
-    rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect)"
+    rf"|(?:so|hence|thus|therefore|final|verdict|return|print)(?:\s(?:it's|it\sis|it\smust\sbe))?"
+    rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect|bad"
+    rf"|i(?:'d|\swould)\s(?:fix|correct|change|flag)|i\svote\sfor|my\smoney(?:'s|\sis)\son)"
     rf"[:,]?\s(?:probably\s)?(?:in\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?=\s{{0,2}}(?:[.!,;:)]|\n|\Z|because\b|since\b))",
     re.IGNORECASE,
 )
@@ -526,24 +585,27 @@ EXCUSE = re.compile(
 BARE_WRONG = re.compile(
     rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:(?:isn't|is\snot)(?:\s(?:right|correct|fine|okay|ok))?(?=\s{{0,2}}[.,:;!\n])|(?:is|was|must\sbe"
     rf"|should\sbe)\s(?!not\b)(?:(?!not\b)\w{{1,12}}\s){{0,3}}?(?:{WRONG_WORD}|(?:{SENTENCE_WORD}"
-    rf"|one)\s(?:with|containing)\sthe\serror))",
+    rf"|one)\s(?:with|containing)\sthe\serror|off\b(?=\W)|the\sone(?=\s?[.!\n]|\Z))|(?:has|contains|holds)\s(?:the|an)\s(?:error|mistake)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 NUMBER_ALONE = re.compile(
     rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,2}}(?:\.\s|\.?\Z|\.?\n))",
     re.IGNORECASE | re.MULTILINE,
 )
-REFERS = "sentence|number|sentense|sentance|предложени|строк|line|id|statement|item|satz|zeile|frase|phrase|orac|línea|riga|zin|mening|zdanie"
+REFERS = (
+    "sentence|number|sentense|sentance|предложени|строк|line|id|statement|item"
+    "|satz|zeile|frase|phrase|orac|línea|riga|zin|mening|zdanie"
+)
 CALLS_SENTENCE_WRONG = (
     _join(
         "error|mistake|inaccura|incons|problem|issue|flaw|discrep|contradict|wrong|incorrect|altered"
-        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch|erro|fout|ошибка|falla",
+        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch|erro|fout|ошибка|falla|offend|bad |bad:",
         WRONG_BEFORE,
     ),
     _join(REFERS, WRONG_AFTER),
     _join(
         "change|correct|replace|fix|strike|rewrite|amend|edit|revise|modify|cross|flag|mark|disagree"
-        "|issue",
+        "|issue|object|wrong",
         MENDED,
     ),
     _join(
@@ -552,7 +614,9 @@ CALLS_SENTENCE_WRONG = (
     ),
     _join("guess|my |i |i'|leav|it |this| id ", CHOICE),
     _join(
-        "it|be |likely|probably|definitely|obviously|wrong|erroneous|faulty|incorrect", BARE_CHOICE
+        "it'|it |be |likely|probably|definitely|obviously|wrong|erroneous|faulty|incorrect|bad|so|hence|thus|therefore"
+        "|final|verdict|return|print|i'd|i would|i vote|money",
+        BARE_CHOICE,
     ),
     _join("句|番|行", WRONG_AFTER_CHINESE),
     _join("句|行|文", WRONG_BEFORE_CHINESE),
@@ -649,8 +713,8 @@ REPLACED_WORDS = (
     _build_statement("->|=>|→|➜", rf"(?:^|\n)\W{{0,4}}{_OLD}\s?(?:->|=>|→|➜)\s?{_NEW}"),
     _build_statement(
         "is wrong|is incorrect|is the wrong|is inaccurate|is erroneous|is the error|is contraindicated|is clearly"
-        "|was wrong|is an error",
-        rf"{_AT_CLAUSE}{_OLD}\s(?:is|was)\s(?:clearly\s|definitely\s|simply\s)?(?:the\s|an\s)?{WRONG_WORD}",
+        "|was wrong|is an error|can't be right|cannot be right|makes no sense",
+        rf"{_AT_CLAUSE}{_OLD}\s(?:(?:is|was)\s(?:clearly\s|definitely\s|simply\s)?(?:the\s|an\s)?{WRONG_WORD}|can(?:'t|not)\sbe\s(?:right|correct)\b|makes\sno\ssense\b)",
     ),
     _build_statement(
         "instead of|rather than|, not ",
@@ -661,8 +725,20 @@ REPLACED_WORDS = (
         rf"\b(?P<from>instead\sof|rather\sthan)\s(?:an?\s|the\s)?{_OLD},[^.!?\n]{{3,100}}\b(?:should|must|ought)\b",
     ),
 )
+# "It is trichomoniasis, not bacterial vaginosis." of a short answer
+CONTRASTED_WORDS = (
+    _build_statement(
+        "not |instead of|rather than",
+        rf"(?:^|[.!?;:\n]\s{{0,3}}|\b(?:has|is|it's|means)\s){_NEW},?\s(?P<from>not|instead\sof|rather\sthan)\s{_OLD}(?=[.,;!\n)]|\Z)",
+    ),
+)
 _SENTENCE_CALLED = r"(?:sentence|line|statement)"
 DESCRIBED_SENTENCE = (
+    _build_statement(
+        "sentence|line|statement",
+        rf"\bthe\s{_SENTENCE_CALLED}\s(?:about|on|with|stating|saying|mentioning|naming|that\s(?:says|mentions|names|begins\swith)"
+        rf"|starting\swith|beginning\swith)\s(?:the\s|an?\s)?{_OLD}\s(?:in\sit\s)?(?:is|contains|has)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}?{WRONG_WORD}",
+    ),
     _build_statement(
         "sentence|line|statement",
         rf"\bthe\s{_OLD}\s{_SENTENCE_CALLED}\s(?:is|contains|has|that(?:'s|\sis))\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,3}}?{WRONG_WORD}",

@@ -12,6 +12,7 @@ Span = tuple[int, int]
 
 _MAX_LOOKED_UP = 40  # passages compared with the note's sentences
 _MIN_REWRITTEN = 4  # words of a line that rewrites a sentence
+_MAX_SHORT = 40  # words of an answer whose contrasts are corrections
 _REACH_BEFORE_QUOTE = 80  # characters in which a quotation is called wrong
 _REACH_BEFORE_WORDS = 24
 
@@ -99,10 +100,13 @@ class QuotedSentences:
 
     def _find_replaced_words(self) -> Iterator[tuple[int | None, Span]]:
         """Yield the sentences with words that the text replaces: "replace fluconazole with metronidazole"."""
-        for match in _find_all(patterns.REPLACED_WORDS, self._plain):
+        cues: tuple[patterns.VerdictPattern, ...] = patterns.REPLACED_WORDS
+        if len(self._plain.split()) <= _MAX_SHORT:
+            cues += patterns.CONTRASTED_WORDS
+        for match in _find_all(cues, self._plain):
             groups = match.groupdict()
             start, end = match.span("old")
-            if groups.get("new") and find_phrase(groups["new"], self._sentences) is not None:
+            if groups.get("new") and self._mentions(groups["new"]):
                 continue  # The note already says so.
             # The denial in "should be streptozotocin, not paclitaxel" belongs to the correction.
             asserted_at = match.start("from") if "from" in groups else start
@@ -114,6 +118,10 @@ class QuotedSentences:
         for match in _find_all(patterns.DESCRIBED_SENTENCE, self._plain):
             if not self._is_doubted(*match.span("old")):
                 yield self._look_up_words(match["old"]), match.span("old")
+
+    def _mentions(self, words: str) -> bool:
+        phrase = words.lower()
+        return any(phrase in sentence.lower() for sentence in self._sentences.values())
 
     def _look_up_words(self, words: str) -> int | None:
         """Return the only sentence with these words, unless they could name anything in the note: "the patient"."""

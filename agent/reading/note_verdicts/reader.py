@@ -15,6 +15,7 @@ from agent.reading.note_verdicts import patterns
 from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.fields import find_in_fields
 from agent.reading.note_verdicts.note import Sentences
+from agent.reading.note_verdicts.tables import find_in_table
 from agent.reading.note_verdicts.text import find_in_text
 from agent.reading.plain_answer import simplify, simplify_with_positions
 from agent.reading.reading import Reading
@@ -24,14 +25,14 @@ _MAX_NUMBER_WORD = 20  # characters
 
 def find_verdict(answer: str, sentences: Sentences | None = None) -> int | None:
     """Return the number of the sentence that an answer calls wrong, NO_ERROR, SOME_ERROR, or None if it is unread."""
-    claim = _find_whole(answer, sentences or {}) or find_in_fields(answer, sentences or {})
+    claim = _find_in_form(answer, sentences or {})
     claim = claim or find_in_text(simplify(answer), sentences or {})
     return None if claim is None or claim.verdict == CONTRADICTION else claim.verdict
 
 
 def read_verdict(answer: str, sentences: Sentences | None = None) -> Reading | None:
     """Return the verdict of `find_verdict`, with the words that state it: "correct", "error 10" or "error ?"."""
-    claim = _find_whole(answer, sentences or {}) or find_in_fields(answer, sentences or {})
+    claim = _find_in_form(answer, sentences or {})
     if claim is None:
         plain, positions = simplify_with_positions(answer)
         claim = find_in_text(plain, sentences or {})
@@ -47,6 +48,12 @@ def _name(verdict: int) -> str:
     if verdict == NO_ERROR:
         return "correct"
     return "error ?" if verdict == SOME_ERROR else f"error {verdict}"
+
+
+def _find_in_form(answer: str, sentences: Sentences) -> VerdictClaim | None:
+    """Return the verdict of an answer in the form that was asked for, or in fields."""
+    claim = _find_whole(answer, sentences) or find_in_fields(answer, sentences)
+    return claim or find_in_table(answer, sentences)
 
 
 def _find_whole(answer: str, sentences: Sentences) -> VerdictClaim | None:

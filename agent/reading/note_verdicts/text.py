@@ -16,6 +16,9 @@ from agent.reading.note_verdicts.quoted import QuotedSentences
 _MIN_SIMILARITY = 0.6
 _MIN_RESEMBLANCE = 0.3  # of a line that begins with a sentence's number
 _ONLY_NUMBER = re.compile(r"\W*\d{1,4}\W*")
+_MAX_SHORT = 80  # characters of a sentence that says no more than that the note is right
+_FIRST_SENTENCE = re.compile(rf"\s{{0,20}}(?P<text>[^.!?\n]{{5,{_MAX_SHORT}}})(?=[.!?\n]|\Z)")
+_LAST_SENTENCE = re.compile(rf"(?:[.!?]\s|\n)\s{{0,9}}(?P<text>[^.!?\n]{{5,{_MAX_SHORT}}})\Z")
 _MAX_LINES = 400  # lines examined at each end of an answer
 
 
@@ -122,6 +125,7 @@ class ClaimsOfText:
         opening = patterns.OPENING_CORRECT.match(self._flat)
         if opening:
             self._add(NO_ERROR, opening.start(), opening.end(), "line", is_final=True)
+        self._add_short_sentence()
         lines = [line for line in patterns.LINE.finditer(self._flat) if line[0].strip(" .-=:,'~+")]
         if len(lines) > 2 * _MAX_LINES:
             lines = lines[:_MAX_LINES] + lines[-_MAX_LINES:]
@@ -156,6 +160,20 @@ class ClaimsOfText:
             self._add_numbered(numbered, lines[-1])
         if self._sentences and self._sentences.keys() <= self._numbers_called_fine:
             self._add(NO_ERROR, 0, len(self._flat), "stated verdict", is_final=False)
+
+    def _add_short_sentence(self) -> None:
+        """Add a first or last sentence that says no more than that the note is right: "So it's correct."."""
+        text = self._flat.rstrip(" .!\n")
+        for sentence in (
+            _FIRST_SENTENCE.match(text),
+            _LAST_SENTENCE.search(text, max(0, len(text) - _MAX_SHORT)),
+        ):
+            if sentence is None or self._flat[sentence.end() :].lstrip(" ").startswith("?"):
+                continue
+            fine = patterns.SHORT_FINE.fullmatch(text, *sentence.span("text"))
+            if fine is None or fine[0].strip(" .,!").lower() in patterns.SHORT_WORDS:
+                continue
+            self._add(NO_ERROR, *sentence.span("text"), "line", is_final=False)
 
     def _add_submission(self, match: re.Match[str]) -> None:
         flag = match["flag"] or match["bare_flag"]
@@ -215,6 +233,8 @@ class ClaimsOfText:
 
     def _is_sentence(self, match: re.Match[str], end: int) -> bool:
         """Return whether a number at the start of a line is that of a sentence, and no count or range."""
+        if match[0].strip() == "-1" and not self._flat[match.end() : end].strip():
+            return False
         if self._sentences and self._measure(match, end) == 1:
             return True
         if patterns.COUNT.match(self._flat, match.end()) or patterns.SEVERAL.match(
