@@ -54,7 +54,7 @@ class ClaimReader(Generic[V]):
         self._sentences = sentences
         self._quantity = quantity
         self._names = quantity.find_names(text)
-        self.counts = quantity.kind in ("points", "criteria")
+        self.counts = is_count(quantity)
         """Whether the quantity is a number of points or criteria, which may be a sum."""
 
     def list_claims(self) -> list[ValueClaim[V]]:
@@ -112,7 +112,9 @@ class ClaimReader(Generic[V]):
         start, end = self._find_sentence(name)
         if index + 1 < len(self._names):
             end = min(end, max(self._names[index + 1].start, name.end))
-        mention = self._read_attached(name) or self._read_behind(name.end, end)
+        mention = self._read_attached(name) or self._prefer_unit(
+            self._read_behind(name.end, end), name.end, end
+        )
         if mention is None or not self._is_plausible(mention):
             return None
         if self._is_about_others(start, name, mention, end):
@@ -139,8 +141,14 @@ class ClaimReader(Generic[V]):
 
     def _read_attached(self, name: QuantityName) -> Mention[V] | None:
         """Return the value written together with a name: "GCS12", "Child-Pugh A5"."""
+        if not self.counts:
+            return None
+        words = asked_words.IN_WORDS.match(self._text, name.end)
+        if words:
+            count = float(asked_words.NUMBER_WORDS.index(words[1].lower()))
+            return Mention(count, *words.span(1))  # type: ignore[arg-type]
         match = asked_words.ATTACHED.match(self._text, name.end)
-        if match is None or self._quantity.kind != "points":
+        if match is None:
             return None
         mention: Mention[V] = Mention(float(match[1]), *match.span(1))  # type: ignore[arg-type]
         return mention
@@ -232,7 +240,7 @@ class ClaimReader(Generic[V]):
                 text, mention.end, other.start
             ):
                 continue
-            if asked_words.PERCENT.match(text, other.end) and not asked_words.PERCENT.match(
+            if result_words.PERCENT.match(text, other.end) and not result_words.PERCENT.match(
                 text, mention.end
             ):
                 continue
@@ -272,6 +280,19 @@ class ClaimReader(Generic[V]):
             if differ_by_a_thousand(mention.value, last.value) and mention is not mentions[0]:
                 return last
         return None
+
+    def _prefer_unit(self, mention: Mention[V] | None, start: int, end: int) -> Mention[V] | None:
+        """Return the equal value in the unit that the question asks for: "CrCl = 62.4 mL/min = 1.04 mL/s"."""
+        unit = self._quantity.unit
+        if mention is None or unit is None or unit.match(self._text, mention.end):
+            return mention
+        if result_words.MEASURE.match(self._text, mention.end) is None and "%" not in unit.pattern:
+            return mention
+        for other in reversed(self._mentions.list_between(start, end)):
+            before = self._text[max(start, other.start - 6) : other.start]
+            if unit.match(self._text, other.end) and asked_words.EQUALS.search(before):
+                return other
+        return mention
 
     def _follow_unit(self, mention: Mention[V], end: int) -> Mention[V]:
         """Return the same value in the unit that the question asks for: "0.386 s, that is 386 msec"."""
@@ -343,6 +364,11 @@ class ClaimReader(Generic[V]):
             if asked_words.GIVEN.search(text, start, mention.start):
                 continue
             yield ValueClaim(mention, (start, match.end()), self._is_final(start, mention.start))
+
+
+def is_count(quantity: Quantity) -> bool:
+    """Return whether the quantity is a number of points or criteria."""
+    return quantity.kind in ("points", "criteria")
 
 
 def is_plausible(value: object, quantity: Quantity) -> bool:

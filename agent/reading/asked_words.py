@@ -6,6 +6,15 @@ MOST_CRITERIA = 15
 
 # "GCS12", "Child-Pugh A5", "Child-Pugh B (7)"
 ATTACHED = re.compile(r" ?(?:(?:class )?[ABC][ -]?\(?(?=\d))?(\d{1,3})(?![\w%]|[.,/:+-]\d)")
+NUMBER_WORDS = (
+    *("zero", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+IN_WORDS = re.compile(
+    r"(?: (?:score|criteria|rule|index))?(?: (?:is|of|equals|comes to|score)|:| =)"
+    rf" ({'|'.join(NUMBER_WORDS)})(?= points?\b|[.,;:)!\n]|$)",
+    re.IGNORECASE,
+)
 # A label at the end of its line; the value stands in the next.
 END_OF_LABEL = re.compile(
     r"(?: ?\([^()\n]{1,30}\))?(?: score| value| index| date)?(?P<mark> ?[:=]| is:?)?\n{1,2}(?! ?[-+•◦])",
@@ -58,7 +67,7 @@ _BREAKS = re.compile(
 _BRACKETED = re.compile(r"\([^()\n]{0,60}\)")
 # Names of these may contain words that otherwise break a statement: "maintenance rate per hour is".
 _HARMLESS = re.compile(
-    r"\bwould be\b|\bper (?:hour|day|os|minute)\b|\bby (?:the )?(?:[A-Z][\w-]+|20\d\d)\b"
+    r"\bon or (?:about|around)\b|\bwould be\b|\bper (?:hour|day|os|minute)\b|\bby (?:the )?(?:[A-Z][\w-]+|20\d\d)\b"
     r"|\bfor (?:this|the) (?:patient|wom[ae]n|man)\b|\bMay\b|\b20\d\d\b|\b4-2-1\b|\bof (?:prednisolone|morphine)\b",
 )
 # The parts of a score, or what it was computed from: "3 (hypertension 1, age 65-74 1, female 1)".
@@ -75,9 +84,9 @@ MAXIMUM_BEFORE = re.compile(
 # Brackets that offer another value.
 OFFERS = re.compile(r"\b(?:or|if|vs|versus|otherwise|alternatively|ou|oder|o)\b", re.IGNORECASE)
 SIGN_BEFORE = re.compile(
-    r"(?:[<>≤≥]=?|\b(?:than|at least|at most|above|below|under|over|up to)) ?$", re.IGNORECASE
+    r"(?:[<>≤≥]=?|\b(?:than|at least|at most|above|below|under|over|up to|before|after)) ?$",
+    re.IGNORECASE,
 )
-PERCENT = re.compile(r" ?(?:%|percent|per cent|v\.H\.)")
 EQUALS_SIGN = re.compile(r"[=≈≅→⇒]|->")
 CALCULATION = re.compile(
     r"(?:[^,;\n]{0,80}[-+*/×÷·^√(x][^,;\n]{0,80}\d[^,;\n]{0,60}"
@@ -105,7 +114,8 @@ COMMENTS = re.compile(
     r"|mortality|range|corresponding|corresponds|indicat\w*|suggest\w*|moderate|severe|mild|elevated|because|since|as"
     r"|with|given|from|rounded|using|based|low|high|normal|average|minim[ao]|massimo|máximo|Risiko|riesgo"
     r"|risque|rischio|risco"
-    r"|match\w*|equivalent|equals?|replac\w*|instead|than|at most|at least|to be|per|every|which|that is a|что"
+    r"|remain\w*|until|left|match\w*|measured|i\.e|equivalent|equals?|replac\w*|instead|than|at most|at least"
+    r"|to be|per|every|which|that is a|что"
     r"|соответствует|lo que|was einem|ce qui)\b",
     re.IGNORECASE,
 )
@@ -115,7 +125,7 @@ def leads_to_value(gap: str) -> bool:
     """Return whether the words between a name and a value state the value: " score is", ": ", " comes out to "."""
     if _BARE.fullmatch(gap):
         return True
-    words = _HARMLESS.sub("", _BRACKETED.sub("", gap))
+    words = _HARMLESS.sub("is", _BRACKETED.sub("", gap))
     if _BREAKS.search(words):
         return False
     return _LINKED.fullmatch(words) is not None

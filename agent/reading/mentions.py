@@ -196,6 +196,7 @@ _SLASHED = re.compile(
 )
 _DAY_BEFORE_MONTH = re.compile(r"\bdd ?[/.-] ?mm\b|\bd[/.-]m[/.-]y", re.IGNORECASE)
 _ISO = re.compile(r"(?<![\d/-])(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,2}) ?[日일]")
 _MONTH_FIRST = compile_caseless(rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b")
 _DAY_FIRST = compile_caseless(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?[\s-](?:(?:of|de) )?{MONTH},?[\s-](?:(?:de|del) )?(\d{{4}})\b",
@@ -408,6 +409,9 @@ def find_dates(text: str) -> Mentions[datetime.date]:
         mentions.append(Mention(date, match.start(), match.end()))
     for match in _ISO.finditer(text):
         date = _make_date(year=match[1], month=int(match[3]), day=match[4])
+        mentions.append(Mention(date, match.start(), match.end()))
+    for match in _YEAR_FIRST.finditer(text):
+        date = _make_date(year=match[1], month=int(match[2]), day=match[3])
         mentions.append(Mention(date, match.start(), match.end()))
     for match in _MONTH_FIRST.finditer(text):
         date = _make_date(year=match[3], month=_read_month(match[1]), day=match[2])

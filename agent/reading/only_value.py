@@ -1,8 +1,8 @@
 """Find the value of an answer that names no quantity, by the kind of value that its question asks for. Pure.
 
 The only duration in weeks and days is the gestational age. The only value in a unit that nothing else of the
-calculation has is its result. A list that adds up point by point ends with the total. "None of the criteria are met"
-is a count of zero, and "All four criteria are met" of four.
+calculation has is its result, or the sum of such values. A list that adds up point by point ends with the total. "None
+of the criteria are met" is a count of zero, and "All four criteria are met" of four.
 """
 
 import itertools
@@ -10,7 +10,7 @@ import re
 
 from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.quantity import Quantity
-from agent.reading.sentence_value import SentenceReader, are_close
+from agent.reading.sentence_value import SentenceReader, adds_up, are_close
 
 _MIN_LINES = 4  # of a list with a running total
 _MAX_LINES = 60
@@ -77,14 +77,17 @@ def _find_only_in_unit(
 ) -> Mention[V] | None:
     stated: list[Mention[V]] = []
     for mention in mentions.list_between(0, len(text)):
-        if quantity.units.match(text, mention.end):
+        if quantity.units.match(text, mention.end) and not sentences.is_bound(mention):
             stated.append(mention)
-    if not stated or sentences.is_bound(stated[-1]) or sentences.is_denied(stated[-1]):
+    if not stated or sentences.is_denied(stated[-1]) or sentences.is_operand(stated[-1]):
         return None
     last = stated[-1]
-    if last.value is None or not all(are_close(last.value, other.value) for other in stated):
+    others = [other.value for other in stated[:-1]]
+    if last.value is None:
         return None
-    return last
+    if adds_up(others, last.value) or all(are_close(last.value, other) for other in others):
+        return last
+    return None
 
 
 def _find_running_total(text: str, mentions: Mentions[V]) -> Mention[V] | None:

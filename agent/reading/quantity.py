@@ -129,7 +129,7 @@ def find_quantity(question: str) -> Quantity | None:
         _compile([name for name in rival_names if _DRUG not in name]),
         _compile([name for name in behind if _DRUG not in name]),
         _compile(list(entry.rivals)),
-        re.compile(rf" ?(?:{entry.unit})(?!\w)", re.IGNORECASE) if entry.unit else None,
+        re.compile(rf" ?(?:{entry.unit})(?![A-Za-z])", re.IGNORECASE) if entry.unit else None,
         re.compile(rf" ?(?:{'|'.join(entry.units) or _NEVER})", re.IGNORECASE),
     )
 

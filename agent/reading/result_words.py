@@ -293,6 +293,7 @@ UNIT = re.compile(
     r"|s)(?: ?/ ?\S{1,20})?(?: ?/ ?\S{1,20})?|mm ?Hg|kPa|(?:MME|mme|mL|ml)(?:/\S{1,20}"
     r"| per \w{1,10})|(?:lb|pound|kilogram|stone|inche|hour|minute|day|week)s?(?: total)?"
 )
+PERCENT = re.compile(r" ?(?:%|percent|per cent|v\.H\.)")
 # A value's unit; what stands behind it is no letter.
 MEASURE = re.compile(
     r" ?(?:%|(?:m|mc|k|µ|d)?(?:g|L|l|mol|Eq|Osm|s|sec|m)(?: ?(?:/|per) ?[\w.^]{1,10}){0,3}|mm ?Hg|kPa|cc|MME"

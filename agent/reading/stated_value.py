@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Generic
 
 from agent.reading import result_words
-from agent.reading.asked_value import ClaimReader, ValueClaim, choose_claim
+from agent.reading.asked_value import ClaimReader, ValueClaim, choose_claim, is_count, is_plausible
 from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.only_value import find_only_value
 from agent.reading.quantity import Quantity
@@ -127,7 +127,7 @@ class _Reader(Generic[V]):
         """Return the value stated for the quantity asked for, or the choice; None if they contradict each other."""
         reader = ClaimReader(self._text, self._mentions, self._sentences, quantity)
         claims = reader.list_claims()
-        if choice and choice.rule not in _EXPLICIT and self._is_in_other_unit(choice, quantity):
+        if choice and self._is_other_kind(choice, quantity):
             choice = None
         claim = choose_claim(claims, self._text, self._mentions)
         if choice is None:
@@ -135,7 +135,8 @@ class _Reader(Generic[V]):
                 return self._accept_claim(claim, reader)
             return self._choose_by_kind(quantity) if not claims else None
         if not claims and self._is_comment(self._find_sentence(choice.mention), quantity, reader):
-            return None if choice.rule in (LAST_STATEMENT, FIRST_LINE) else choice
+            is_whole = choice.rule == WHOLE_ANSWER and not reader.counts
+            return choice if choice.rule in _EXPLICIT or is_whole else None
         if not claims or self._agree(choice.mention, claims[-1].mention):
             return choice
         is_behind = choice.mention.start > claims[-1].mention.start
@@ -175,13 +176,24 @@ class _Reader(Generic[V]):
         return reader.is_about_other_case(*span)
 
     def _has_only_other_units(self, span: tuple[int, int], quantity: Quantity) -> bool:
-        if quantity.unit is None:
+        asked = quantity.unit
+        if asked is None and not is_count(quantity):
             return False
         for mention in self._mentions.list_between(*span):
             unit = result_words.MEASURE.match(self._text, mention.end)
-            if unit is None or quantity.unit.match(self._text, mention.end):
+            if self._sentences.is_bound(mention):
+                continue
+            if unit is None or (asked and asked.match(self._text, mention.end)):
                 return False
         return True
+
+    def _is_other_kind(self, choice: Choice[V], quantity: Quantity) -> bool:
+        """Return whether a value cannot be the quantity: points that are a percentage, or another unit."""
+        if not is_plausible(choice.mention.value, quantity):
+            return True
+        if is_count(quantity) and result_words.PERCENT.match(self._text, choice.mention.end):
+            return True
+        return choice.rule not in _EXPLICIT and self._is_in_other_unit(choice, quantity)
 
     def _is_in_other_unit(self, choice: Choice[V], quantity: Quantity) -> bool:
         """Return whether a value has another unit than the one asked for, in which the text states another value."""
