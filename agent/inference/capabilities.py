@@ -1,7 +1,7 @@
 """The features that a server honours, and whether they suffice for a run. Pure: only the probe sends requests."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Literal, cast, get_args
 
 from agent.errors import InferenceError
@@ -191,6 +191,11 @@ class Needs:
     choice: bool = False
     option_logprobs: bool = False
     text_logprobs: bool = False
+
+    def join(self, other: "Needs") -> "Needs":
+        """Return the features that one of two runs needs, or both."""
+        names = [field.name for field in fields(self)]
+        return Needs(**{name: getattr(self, name) or getattr(other, name) for name in names})
 
     @classmethod
     def of(cls, request: ChatRequest) -> "Needs":

@@ -11,7 +11,13 @@ from typing import Any, NamedTuple
 
 from agent.errors import ConfigError, InferenceError
 from agent.inference import findings
-from agent.inference.capabilities import Capabilities, Feature, FeatureName, TokenLimitField
+from agent.inference.capabilities import (
+    Capabilities,
+    Feature,
+    FeatureName,
+    Needs,
+    TokenLimitField,
+)
 from agent.inference.catalogue import Catalogue, undo_own_defaults
 from agent.inference.closed_questions import (
     BARE_CHOICE_FIELDS,
@@ -53,6 +59,8 @@ _ONE_WORD = "Is ice cold? Answer with one word, yes or no."
 _UNASKED_OPTIONS = ("stone", "glass")
 _COUNTED = (Message("user", _COUNT),)
 _BEGUN = "1 2 3"  # the beginning of an answer to _COUNT
+# All ways of asking a closed question.
+_EVERY_WAY = Needs(choice=True, option_logprobs=True, text_logprobs=True)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
 # Seconds between questions to a server that is starting or overloaded.
@@ -93,10 +101,17 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
 }
 
 
-async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capabilities:
-    """Send about seventeen small questions in two concurrent rounds, and return the features that the server honours.
+async def probe(
+    deployment: Endpoint, limits: HttpLimits | None = None, needs: Needs = _EVERY_WAY
+) -> Capabilities:
+    """Send up to seventeen small questions in two concurrent rounds, and return the features that the server honours.
 
     The questions contain no text of any dataset. If the server answers in 50 ms, the probe takes about 0.15 s.
+
+    Args:
+        deployment: the server and its model.
+        limits: limits of time and retries.
+        needs: what the runs need. The features of a way of asking closed questions that none needs are not probed.
 
     Raises:
         InferenceError: the server cannot be reached, refuses the token, does not serve the model, or is not
@@ -106,15 +121,15 @@ async def probe(deployment: Endpoint, limits: HttpLimits | None = None) -> Capab
     open_tokenizer(deployment)  # raise errors before any request is sent
     asker = _Asker(deployment, limits or HttpLimits())
     try:
-        return await _run_probe(asker, deployment)
+        return await _run_probe(asker, deployment, needs)
     finally:
         await asker.close()
 
 
-async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
+async def _run_probe(asker: "_Asker", deployment: Endpoint, needs: Needs) -> Capabilities:
     """Send the first round, refuse a server that cannot be used, send the second round and evaluate the replies."""
     model = deployment.served_model
-    round_one = await _ask_usable_first_round(asker, model)
+    round_one = await _ask_usable_first_round(asker, model, needs)
     catalogue = Catalogue.of(round_one.listed)
     plainest = round_one.plain
     if not plainest.response and round_one.seven.response:
@@ -132,9 +147,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
 
     is_listed = model in catalogue.names
     json_schema = findings.examine_json_schema(round_one.shaped)
-    choice_field = findings.find_choice_field(
-        round_one.limited_to_options, _UNASKED_OPTIONS, json_schema
-    )
+    closed_features, choice_field = _examine_closed(round_one, json_schema)
     features: dict[FeatureName, Feature] = {
         "model_list": catalogue.feature(model),
         "model_name": findings.examine_model_name(round_one.stranger, is_listed, names.unlisted),
@@ -145,12 +158,8 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
         "stop": findings.examine_stop_sequence(stopped, mark, round_one.plain.text),
         "n": findings.examine_several(round_one.two),
         "logprobs": findings.examine_logprobs(round_one.logprobs),
-        "top_logprobs": findings.examine_top_logprobs(round_one.top_logprobs),
         "json_schema": json_schema,
-        "choice": findings.describe_choice(choice_field),
-        "prompt_logprobs": findings.examine_prompt_logprobs(
-            round_one.continued, round_one.plain, _BEGUN
-        ),
+        **closed_features,
         "usage": findings.examine_usage(round_one.plain),
         "reasoning": findings.examine_reasoning(answers, one_word, marked=deployment.reasoning),
     }
@@ -178,6 +187,25 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint) -> Capabilities:
     )
 
 
+def _examine_closed(
+    round_one: "_FirstRound", json_schema: Feature
+) -> tuple[dict[FeatureName, Feature], ChoiceField | None]:
+    """Return the features for closed questions that were probed, and the field that limits answers to options."""
+    closed = round_one.closed
+    features: dict[FeatureName, Feature] = {}
+    choice_field = None
+    if closed.limited:
+        choice_field = findings.find_choice_field(closed.limited, _UNASKED_OPTIONS, json_schema)
+        features["choice"] = findings.describe_choice(choice_field)
+    if closed.top_logprobs is not None:
+        features["top_logprobs"] = findings.examine_top_logprobs(closed.top_logprobs)
+    if closed.continued is not None:
+        features["prompt_logprobs"] = findings.examine_prompt_logprobs(
+            closed.continued, round_one.plain, _BEGUN
+        )
+    return features, choice_field
+
+
 def _thinks_inline(deployment: Endpoint, answers: Sequence[ProbeReply]) -> bool:
     """Return whether answers contain reasoning.
 
@@ -187,12 +215,12 @@ def _thinks_inline(deployment: Endpoint, answers: Sequence[ProbeReply]) -> bool:
     return is_unseen or findings.thinks_inline(answers)
 
 
-async def _ask_usable_first_round(asker: "_Asker", model: str) -> "_FirstRound":
+async def _ask_usable_first_round(asker: "_Asker", model: str, needs: Needs) -> "_FirstRound":
     """Send the first round; if necessary, repeat it with the newer name of the token limit, or wait for the server."""
-    round_one = await _ask_first_round(asker, model)
+    round_one = await _ask_first_round(asker, model, needs)
     if round_one.plain.status in (400, 422):  # the server may only accept the newer name
         asker.limit_field = "max_completion_tokens"
-        newer_round = await _ask_first_round(asker, model)
+        newer_round = await _ask_first_round(asker, model, needs)
         if newer_round.plain.status == 200:
             round_one = newer_round
     if round_one.plain.response is None and round_one.again.response is not None:
@@ -259,9 +287,28 @@ def _settle_limit_field(
     return asked_with
 
 
+class _ClosedReplies(NamedTuple):
+    """The replies to the questions about closed questions, as far as they were asked.
+
+    Attributes:
+        limited: those to the question to be answered with an option, in the three forms of BARE_CHOICE_FIELDS.
+        top_logprobs: that to the plain question with the likeliest tokens.
+        continued: that to the plain question with the beginning of an answer, which is scored.
+    """
+
+    limited: list[tuple[ChoiceField, ProbeReply]]
+    top_logprobs: ProbeReply | None
+    continued: ProbeReply | None
+
+    def list_all(self) -> list[ProbeReply]:
+        replies = [reply for _, reply in self.limited]
+        return replies + [reply for reply in (self.top_logprobs, self.continued) if reply]
+
+
 class _FirstRound(NamedTuple):
     """The replies to all questions that do not depend on the answer to another question."""
 
+    closed: _ClosedReplies
     listed: ProbeReply
     plain: ProbeReply
     again: ProbeReply  # the plain question again
@@ -272,11 +319,6 @@ class _FirstRound(NamedTuple):
     logprobs: ProbeReply
     two: ProbeReply  # n = 2
     shaped: ProbeReply  # with a JSON schema
-    top_logprobs: ProbeReply
-    structured: ProbeReply  # a question to be answered with an option, in the three forms of BARE_CHOICE_FIELDS
-    guided: ProbeReply
-    grammar: ProbeReply
-    continued: ProbeReply  # the plain question with the beginning of an answer, which is scored
     stranger: ProbeReply  # for a model that does not exist
     props: ProbeReply  # llama.cpp's page of settings
     counted_as_vllm: ProbeReply  # the number of tokens in the plain question
@@ -285,18 +327,22 @@ class _FirstRound(NamedTuple):
     @property
     def asked_for_model(self) -> tuple[ProbeReply, ...]:
         """The replies that should come from the requested model."""
-        return self[1:-4]
-
-    @property
-    def limited_to_options(self) -> list[tuple[ChoiceField, ProbeReply]]:
-        """The replies to the question to be answered with an option, each with the field that was sent."""
-        replies = (self.structured, self.guided, self.grammar)
-        return list(zip(BARE_CHOICE_FIELDS, replies, strict=True))
+        apart = (self.plain, self.again, self.seven, self.seven_again, self.eight)
+        together = (self.limited, self.logprobs, self.two, self.shaped)
+        return (*apart, *together, *self.closed.list_all())
 
 
-async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
+async def _ask_first_round(asker: "_Asker", model: str, needs: Needs) -> _FirstRound:
+    open_replies, closed_replies = await asyncio.gather(
+        _ask_open(asker, model), _ask_closed(asker, model, needs)
+    )
+    return _FirstRound(closed_replies, *open_replies)
+
+
+async def _ask_open(asker: "_Asker", model: str) -> list[ProbeReply]:
+    """Send the questions of the first round that every run needs, in the order of `_FirstRound`."""
     words: dict[str, Any] = {"content": _WORDS, "temperature": 1, "tokens": _SOME_TOKENS}
-    replies = await asyncio.gather(
+    return await asyncio.gather(
         asker.get("/models"),
         asker.ask(model),
         asker.ask(model),
@@ -307,15 +353,27 @@ async def _ask_first_round(asker: "_Asker", model: str) -> _FirstRound:
         asker.ask(model, logprobs=True, top_logprobs=1),
         asker.ask(model, n=2, temperature=1),
         asker.ask(model, content=_COLOUR, tokens=_JSON_TOKENS, response_format=_SCHEMA),
-        asker.ask(model, logprobs=True, top_logprobs=TOP_LOGPROBS),
-        *(asker.ask_to_choose(model, choice_field) for choice_field in BARE_CHOICE_FIELDS),
-        asker.ask_to_score(model, _BEGUN),
         asker.ask(_NO_SUCH_MODEL),
         asker.get("../props", _ASIDE_S),
         asker.count("vllm", model),
         asker.count("llama.cpp", model),
     )
-    return _FirstRound(*replies)
+
+
+async def _ask_closed(asker: "_Asker", model: str, needs: Needs) -> _ClosedReplies:
+    """Send the questions that show how closed questions can be asked, as far as they are needed."""
+    choice_fields = BARE_CHOICE_FIELDS if needs.choice else ()
+    questions = [asker.ask_to_choose(model, choice_field) for choice_field in choice_fields]
+    if needs.option_logprobs:
+        questions.append(asker.ask(model, logprobs=True, top_logprobs=TOP_LOGPROBS))
+    if needs.text_logprobs:
+        questions.append(asker.ask_to_score(model, _BEGUN))
+    replies = await asyncio.gather(*questions)
+    return _ClosedReplies(
+        limited=list(zip(choice_fields, replies, strict=False)),
+        top_logprobs=replies[len(choice_fields)] if needs.option_logprobs else None,
+        continued=replies[-1] if needs.text_logprobs else None,
+    )
 
 
 def _choose_counting(deployment: Endpoint, round_one: _FirstRound) -> tuple[Counting | None, int]:

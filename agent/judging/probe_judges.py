@@ -48,7 +48,7 @@ async def _probe_server(
 async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
     name = judge.deployment.name
     try:
-        capabilities = await probe(judge.deployment, limits)
+        capabilities = await probe(judge.deployment, limits, Needs())
         check_needs(capabilities, Needs())
     except InferenceError as error:
         fault = str(error).removeprefix(f"deployment {name}: ")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from agent.catalog.deployments import Deployment
 from agent.errors import ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
@@ -123,11 +124,16 @@ def run_entries(
 
 
 async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, Capabilities]:
-    """Probe each model of each deployment once."""
-    deployments = {identify_server(plan.deployment): plan.deployment for plan in plans}
+    """Probe each model of each deployment once, for what its plans need."""
+    deployments: dict[ServerKey, Deployment] = {}
+    needs: dict[ServerKey, Needs] = {}
+    for plan in plans:
+        key = identify_server(plan.deployment)
+        deployments[key] = plan.deployment
+        needs[key] = needs.get(key, Needs()).join(derive_needs(plan))
     capabilities = {}
     for key, deployment in deployments.items():
-        capabilities[key] = await probe(deployment, limits)
+        capabilities[key] = await probe(deployment, limits, needs[key])
     return capabilities
 
 

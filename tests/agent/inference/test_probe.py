@@ -23,6 +23,7 @@ from tests.agent.fault_server import (
     containing,
 )
 from tests.agent.inference.asking import (
+    PATIENT,
     QUICK,
     ask_one,
     chat,
@@ -127,6 +128,24 @@ def test_probing_asks_seventeen_questions_in_two_rounds():
         assert len(server.asked) == 17
         assert len(server.seen_paths) <= 21  # the list of models, and who counts tokens
         assert server.peak_in_flight >= 10  # a round is asked at once
+
+
+def test_ways_of_asking_that_no_run_needs_are_not_probed():
+    with FaultServer() as server:
+        found = asyncio.run(probe(deployment(server.url), PATIENT, Needs()))
+        assert len(server.asked) == 12
+    unasked = {"choice", "top_logprobs", "prompt_logprobs"}
+    assert unasked.isdisjoint(found.features)
+    assert found.finding("choice") == "it was not probed"
+    assert Capabilities.from_json(json.loads(json.dumps(found.to_json()))) == found
+    with FaultServer() as server:
+        found = asyncio.run(probe(deployment(server.url), PATIENT, Needs(option_logprobs=True)))
+        assert len(server.asked) == 13
+    assert unasked & found.features.keys() == {"top_logprobs"}
+
+
+def test_runs_on_one_server_are_probed_for_what_any_of_them_needs():
+    assert Needs(stop=True).join(Needs(choice=True)) == Needs(stop=True, choice=True)
 
 
 def test_a_wrong_model_name_is_answered_with_those_on_offer():

@@ -6,7 +6,7 @@ import pytest
 
 from agent.catalog.deployments import Deployment, read_deployments
 from agent.errors import InferenceError
-from agent.inference.capabilities import Capabilities, Feature
+from agent.inference.capabilities import Capabilities, Feature, Needs
 from agent.inference.limits import HttpLimits
 from agent.judging import probe_judges as module
 from agent.judging.jury_selection import SeatedJudge
@@ -60,7 +60,7 @@ def test_judges_on_one_server_are_met_one_after_the_other(
     now: list[str] = []
     most: dict[str, int] = {}
 
-    async def probe(deployment: Deployment, limits: HttpLimits) -> Capabilities:
+    async def probe(deployment: Deployment, limits: HttpLimits, needs: Needs) -> Capabilities:
         now.append(deployment.base_url)
         most[deployment.base_url] = max(
             most.get(deployment.base_url, 0), now.count(deployment.base_url)

@@ -60,3 +60,18 @@ def test_importing_the_metrics_is_cheap():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_compiles_the_patterns_of_readers_when_an_answer_needs_them():
+    """Compiling them, and loading redaction and exports, takes longer than the rest of a small run."""
+    code = (
+        "import sys, agent.cli.main, agent.cli.run_report, agent.scoring.readings;"
+        "from agent.catalog.benchmark import survey_benchmarks; from agent.runs.run import run_entries;"
+        "assert survey_benchmarks();"
+        "late = ('choice.reader', 'labels', 'numbers', 'note_verdicts', 'queries');"
+        "late = [f'agent.reading.{name}' for name in late];"
+        "late += ['agent.redaction.gateway.cases', 'agent.exchange.helm.export'];"
+        "print([name for name in late if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
