@@ -54,6 +54,7 @@ _FENCE = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _BACKTICKS = re.compile(r"(?<!`)`(?!`)([^`\n]{6,8000})`(?!`)")
+_STRUCK = re.compile(r"(?<!~)~~(?!~)[^~\n]{1,8000}~~(?!~)")
 _EMPTY_ELEMENT = re.compile(r"\s*<\s*sql\s*>\s*(?:</?\s*sql\s*>)?\s*", re.IGNORECASE)
 _ELEMENT_MARK = re.compile(
     r"</?\s?(?:sql|query|sql_query|answer|final_answer|code|pre|output|response|result|p|html|body|div|span|br"
@@ -106,7 +107,8 @@ _PROSE_LINE = re.compile(
     r"[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation"
     r"|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
     r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually"
-    r"|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])",
+    r"|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])"
+    r"|[ \t]{0,20}(?:Right|Wrong|Correct(?:ed)?|Better|Final|Fixed|Revised|Option|Version|Query)\b[^\n,()'\"]{0,20}:",
 )
 _NOT_A_QUERY = re.compile(
     r"select\s{1,9}(?:distinct\s{1,9})?(?:with|statements?|quer(?:y|ies)|clauses?|the|only|those|these|which"
@@ -220,6 +222,26 @@ _LEADING_NULL = re.compile(
 _NULL_LINE = re.compile(
     r"\W{0,6}(?:(?:final\s)?(?:answer|output|result)\s?(?:is|:)?\W{0,4})?(?:null|n/a|unanswerable)\W{0,4}",
     re.IGNORECASE,
+)
+# "... there is no such column, so my answer is null."
+_NULL_SENTENCE = re.compile(
+    r"\b(?:my|(?:so|thus|hence|therefore),?\s(?:the|my))\s(?:final\s)?(?:answer|output|result|query|reply)\s"
+    r"(?:is|should\sbe|must\sbe|has\sto\sbe)\W{1,4}(?:null|n/a|unanswerable)\W{0,4}\Z",
+    re.IGNORECASE,
+)
+# "SELECT ...; or null, if you consider this unanswerable"
+_OR_NULL = re.compile(
+    r"\bor\s(?:simply\s|just\s|rather\s|else\s|perhaps\s)?[\"'`]?null\b[\"'`]?(?:\s?,)?\s(?:if|in\scase|when|should)\b",
+    re.IGNORECASE,
+)
+# "I go with option B", below queries with the heads "Option A" and "Option B"
+_CHOSEN_HEAD = re.compile(
+    r"\b(?:go(?:ing)?\swith|choose|chose|pick|prefer|use|recommend|submit|settle\son|answer\sis|final\sanswer\s?:)\s(?:the\s)?"
+    r"(?P<head>(?:option|query|version|variant|candidate)\s(?P<name>[a-d]|[1-9]))\b",
+    re.IGNORECASE,
+)
+_ALTERNATIVE_NEXT = re.compile(
+    r"\s*or\b\W{0,4}\s*(?:```\w{0,10}\s*)?(?:select|with)\b", re.IGNORECASE
 )
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
@@ -438,6 +460,8 @@ def _complete(text: str) -> str | None:
 def _list_queries(answer: str) -> list[_Query]:
     """Return the queries of an answer, in order of appearance; those in code, if there are any."""
     masked = answer
+    if "~~" in masked:
+        masked = _STRUCK.sub(lambda match: " " * len(match[0]), masked)
     in_code: list[_Query] = []
     for pattern in (_FENCE, _BACKTICKS):
         if "`" not in masked:
@@ -531,7 +555,7 @@ def _iter_statements(
 
 def _strip_end(query: str) -> str:
     """Return a query without the marks around it; a quotation mark that ends a name or text belongs to it."""
-    stripped = query.rstrip(' .,`*_|"')
+    stripped = query.rstrip(' .,`*_|"}$')
     mark = query[len(stripped) : len(stripped) + 1]
     return stripped + mark if mark in ('"', "`") and stripped.count(mark) % 2 else stripped
 
@@ -589,6 +613,8 @@ def _find_statement_end(text: str, start: int, end: int) -> int:
             is_blank = mark.count("\n") > 1
             is_open = depth > 0 or text[piece.start() - 1] in ",(="
             if is_blank and not is_open and not _CONTINUES.match(text, piece.end(), end):
+                return piece.start()
+            if not is_open and _ALTERNATIVE_NEXT.match(text, piece.end(), end):
                 return piece.start()
             if _PROSE_LINE.match(text, piece.end(), end) and depth <= 0:
                 return piece.start()
@@ -667,22 +693,41 @@ def _choose(answer: str, queries: list[_Query]) -> _Query | None:
         if not _REJECTED.search(_get_last_paragraph(before)) and not _FAULTED.match(after):
             kept.append((query, before))
     opening, rest = answer[: queries[0].start], answer[queries[-1].end :]
+    if not kept and not rest.strip():
+        return None
     if _states_null_at_end(rest) or not kept:
         return _find_abstention(rest, offset=queries[-1].end)
     if _LEADING_NULL.match(opening):
         abstention = _find_abstention(opening)
         return abstention if _IMAGINED.search(opening) else None
-    if _RETRACTION.search(rest[:1000]):
+    if _RETRACTION.search(rest[:1000]) or _OR_NULL.search(rest[:1000]):
         return None
     if len({_fold(query.text) for query, _ in kept}) == 1:
         return kept[0][0]
     last = kept[-1][0]
     if _ASKS.search(rest[:600]) or _ASKS.search(opening[-600:]):
         return None
+    chosen = _find_chosen_by_head(answer, queries)
+    if chosen is not None:
+        return chosen
     named_final = [query for query, before in kept if _FINAL.search(_get_last_paragraph(before))]
     if named_final and (named_final[-1] is last or len(named_final) == 1):
         return named_final[-1]
     return None if any(_ALTERNATIVE.search(before) for _, before in kept) else last
+
+
+def _find_chosen_by_head(answer: str, queries: list[_Query]) -> _Query | None:
+    """Return the query under the head that the text after all queries chooses: "I go with option B."."""
+    choices = list(_CHOSEN_HEAD.finditer(answer, queries[-1].end))
+    if len({choice["name"].lower() for choice in choices}) != 1:
+        return None
+    head = re.compile(
+        rf"\b{re.escape(choices[0]['head'])}\b[^.\n]{{0,40}}:?[\s*`]*(?:sql)?\s*\Z", re.IGNORECASE
+    )
+    named = [
+        query for query in queries if head.search(answer, max(0, query.start - 100), query.start)
+    ]
+    return named[0] if len(named) == 1 else None
 
 
 def _drop_queries_of_other_questions(answer: str, queries: list[_Query]) -> list[_Query]:
@@ -698,7 +743,9 @@ def _get_last_paragraph(text: str) -> str:
 
 def _states_null_at_end(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip(" `*")]
-    return bool(lines) and _NULL_LINE.fullmatch(lines[-1]) is not None
+    if not lines:
+        return False
+    return _NULL_LINE.fullmatch(lines[-1]) is not None or _NULL_SENTENCE.search(text) is not None
 
 
 def _fold(query: str) -> str:

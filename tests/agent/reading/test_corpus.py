@@ -11,6 +11,7 @@ from tests.agent.reading.corpus import (
     load_corpus,
     measure,
     read,
+    write_gold,
     write_page,
 )
 
@@ -46,6 +47,31 @@ def _normalise(reading: str) -> str:
         return f"{float(reading.replace(',', '')):.4g}"
     except ValueError:
         return "".join(reading.split()).rstrip(";")
+
+
+@pytest.mark.parametrize(
+    ("query", "other"),
+    [
+        ("-- all drugs\nSELECT a\n  FROM b;", "SELECT a FROM b"),
+        ("(SELECT a FROM b);", "SELECT a FROM b"),
+        ("SELECT a FROM b WHERE c &lt; 1", "SELECT a FROM b WHERE c < 1"),
+        ("SELECT /* one */ a FROM b", "SELECT a FROM b"),
+    ],
+)
+def test_queries_that_a_database_reads_alike_are_compared_as_equal(query: str, other: str):
+    assert write_gold("sql", query) == write_gold("sql", other)
+
+
+@pytest.mark.parametrize(
+    ("query", "other"),
+    [
+        ("SELECT a FROM b WHERE c = '--x'", "SELECT a FROM b WHERE c = '"),
+        ("(SELECT a FROM b) UNION (SELECT c FROM d)", "SELECT a FROM b) UNION (SELECT c FROM d"),
+        ("SELECT a FROM b WHERE c = '(x)'", "SELECT a FROM b WHERE c = 'x'"),
+    ],
+)
+def test_queries_that_differ_in_more_than_comments_and_marks_differ(query: str, other: str):
+    assert write_gold("sql", query) != write_gold("sql", other)
 
 
 @pytest.mark.parametrize("family", sorted(MIN_SHARES))
