@@ -11,8 +11,9 @@ in a module of its own:
    After that, words inside an option's text ("not", "avoid") can no longer be taken for words of the answer.
 3. `stated`, `lines`, `comments`, `elimination` and `other_languages` collect claims: statements that an option is the
    answer, each with its strength and rule. A statement that is denied, conditional or a question is no claim.
-4. If there is no claim, `short_replies` reads "the second option" and "It doesn't.", and `content` reads the words that
-   only one option has (`option_words`, `number_words`; the lists of words are in words.yaml).
+4. If there is no claim, `exceptions` reads "all of them except C" and lists with one that differs, `short_replies` "the
+   second option" and "It doesn't.", `yes_or_no` "a cautious yes", and `content` the words that only one option has
+   (`option_words`, `number_words`; words.yaml) in the passages that can state an answer (`passages`).
 5. `decision` takes the strongest claims. They must all name the same option.
 """
 

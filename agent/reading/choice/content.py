@@ -122,6 +122,7 @@ def _read_passage(answer: MarkedAnswer, passage: Passage) -> int | None:
         frozenset(named),
         is_strict=passage.is_strict,
         is_exact=passage.is_exact,
+        is_decision=passage.is_decision,
     )
     if option is None or not letters <= {option}:
         return None

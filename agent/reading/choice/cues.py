@@ -98,14 +98,16 @@ CHOSEN = re.compile(
     rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)){_FILLER}(?<=[\s:])"
 )
 """A choice: "I would go with", "my vote goes to"."""
-ACTION = re.compile(
-    rf"\bi(?:'d|'ll|\swould|\swill){_BEFORE_CHOOSE}\s"
-    r"(?:(?:give|start|begin|put)(?:\s(?:him|her|them|(?:the|this)\s(?:\w{1,12}\s)?\w{1,12}))?(?:\son)?"
-    r"|treat\s(?:\w{1,12}\s){0,3}with|order|get|obtain|arrange|request|do|perform|use|prescribe|administer|recommend"
-    r"|(?:proceed|move)\s(?:straight\s)?(?:to|with)|send\s(?:\w{1,12}\s){0,3}for|look\s(?:\w{1,12}\s){0,4}for"
-    r"|(?:attribute|ascribe)\s(?:\w{1,20}\s){1,6}to|blame|call\s(?:it|this|that)|diagnose|expect)\s"
+# Verbs after which an option is no answer: "I see why you thought of", "I'd expect sweating in".
+_NO_ACTION = (
+    r"not\b|do\b|don't|see\b|know\b|understand|used\b|can\b|cannot|can't|could|expect|consider|thought|wonder|worry|fear|agree|hope"
+    r"|would|will\b|was\b|had\b|did|never|first|am\b|have\b|rule\b|ruled|exclude|avoid|stop|hold|withhold|withdraw|discontinue|omit|hesitate|question|ask|wait|like\b|love\b|remember|gave\b|read\b|heard\b|saw\b|met\b|\w+ed\b"
 )
-"""What somebody would do: "I would start him on", "I'd attribute the difference to"."""
+ACTION = re.compile(
+    rf"\b(?:i|we)(?:(?:'d|'ll|\swould|\swill|\smust|\sshould)?{_BEFORE_CHOOSE}\s(?!{_NO_ACTION})\w{{3,14}}"
+    rf"|(?:'m|'re|\sam|\sare){_BEFORE_CHOOSE}\s(?!{_NO_ACTION})\w{{2,11}}ing)\s"
+)
+"""What somebody does about a case: "I would start him on", "I'd attribute the difference to"."""
 DECIDED = re.compile(
     r"\s(?:gets?\smy\svote|wins\b|it\sis(?=\s?[.!]|$|\n)|remains?(?=\s?[.!]|$|\n)|(?:is|are)\s(?:the\sculprit|to\sblame)"
     r"|(?:is|are|would\sbe|remains)\smy\s(?:(?:final|own|first|clear)\s)?(?:answer|choice|pick|vote|guess|bet|conclusion|diagnosis)"
@@ -117,7 +119,7 @@ DECIDED = re.compile(
 """What follows an option that is chosen: "gets my vote", "is the one I would mark"."""
 ONLY_LEFT = re.compile(
     rf"\bonly\s(?:option\s|statement\s|the\s)?(?:{MARKED}|(?P<small>[a-j]))\s"
-    r"(?:remains|is\s(?:still\s)?left|survives|stands|holds)\b"
+    r"(?:remains|is\s(?:still\s)?left|survives|stands|holds)(?=\s?[.,;!]|\s?$|\n|\s(?:and|as|because|here)\b)"
 )
 """The last option that is left: "only c remains"."""
 SAID_BY_OTHERS = re.compile(

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from agent.errors import ConfigError
@@ -19,6 +20,7 @@ from agent.reading.words import ASCII_MARKS
 
 _MIN_LONG = 6  # letters of an option's word in which a slip of the pen is allowed
 _MIN_WITH_SLIP = 5  # letters of such a word with a slip: "yelow"
+_MIN_JOINED = 4  # letters of each of two words that may be written as one
 _MAX_WORDS = 60  # of a text that is compared
 _WORD = re.compile(r"\d[\d.,]{0,30}\d%?|\d%?|[^\W\d_][^\W_]*(?:'[a-z]+)?|\d[^\W_]*")
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
@@ -88,7 +90,7 @@ class OptionWords:
         self._compounds = {
             find_stem(compound.replace("-", "")): self._find_stems(compound)
             for text in texts
-            for compound in _COMPOUND.findall(_unify(text))
+            for compound in (*_COMPOUND.findall(_unify(text)), *_list_pairs(text))
         }
         self._known = frozenset().union(*stems)
         self._long_words = {
@@ -108,6 +110,7 @@ class OptionWords:
         *,
         is_strict: bool = False,
         is_exact: bool = False,
+        is_decision: bool = False,
     ) -> int | None:
         """Return the option that a text means by its words, or None.
 
@@ -116,6 +119,7 @@ class OptionWords:
             named: options to which the text refers by their whole text or letter.
             is_strict: whether all words of the text must be the option's, unless it names the option whole.
             is_exact: whether they must be the option's even then.
+            is_decision: whether the text is known to choose an option, so that one of its words is enough.
         """
         words = _split(text)
         if not words or len(words) > _MAX_WORDS:
@@ -143,7 +147,8 @@ class OptionWords:
             return None
         if not is_subset and (is_exact or (is_strict and not is_whole)):
             return None
-        if not is_whole and not (is_subset or _is_covered(option, found)):
+        is_enough = is_whole or is_subset or is_decision or _is_covered(option, found)
+        if not is_enough:
             return None
         if not is_whole and not self._agrees(text, stems, option):
             return None
@@ -279,6 +284,16 @@ def _is_covered(option: _Option, found: set[str]) -> bool:
     share = len(found & option.main) / max(1, len(option.main))
     share = max(share, len(found) / max(1, len(option.distinctive)))
     return share > 0.5 or (len(found) >= 2 and share >= 0.5) or (len(found) >= 3 and share >= 0.4)
+
+
+def _list_pairs(text: str) -> list[str]:
+    """Return each two neighbouring words, joined by a hyphen: "hyperstimulation" may be written in two words."""
+    words = _split(_unify(text))
+    return [
+        f"{first}-{second}"
+        for first, second in pairwise(words)
+        if min(len(first), len(second)) >= _MIN_JOINED and f"{first}{second}".isalpha()
+    ]
 
 
 def _split(text: str) -> list[str]:

@@ -22,7 +22,7 @@ _SENTENCE = re.compile(
 )
 # Who begins with a small letter begins every sentence so.
 _CASUAL_SENTENCE = re.compile(
-    r"(?:\d{1,2}[.)]\s)?[^\n]+?(?:(?<=[a-z0-9)]{3})[.!?][)\]\"']{0,2}(?=\s|$)|(?=\n|\Z))"
+    r"(?:\d{1,2}[.)]\s)?[^\n]+?(?:(?<=[a-z0-9)]{3})(?<!\bneg)(?<!\bpos)[.!?][)\]\"']{0,2}(?=\s|$)|(?=\n|\Z))"
 )
 _LIST_MARK = re.compile(r"\s?(?:\d{1,2}[.)]|[-•])(?:\s|$)")
 # What begins a sentence about the options that are not the answer.
@@ -79,12 +79,14 @@ class Passage(NamedTuple):
         end: its end.
         is_strict: whether all of its words must be the option's, unless it has the option's whole text.
         is_exact: whether all of its words must be the option's even then.
+        is_decision: whether it stands beside words of choice, so that a word of one option is enough.
     """
 
     start: int
     end: int
     is_strict: bool = False
     is_exact: bool = False
+    is_decision: bool = False
 
 
 def find_passages(answer: MarkedAnswer) -> Iterator[Passage]:
@@ -162,7 +164,7 @@ def _find_choices(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> Ite
         for start, end in sentences[-3:]:
             match = cue.search(answer.lower, start, end)
             if match and not is_denied(answer.text, match.start()):
-                yield Passage(match.end(), end)
+                yield Passage(match.end(), end, is_decision=cue is cues.CHOSEN)
 
 
 def _find_actions(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> Iterator[Passage]:

@@ -34,7 +34,7 @@ _FIRST_WORDS = re.compile(
 )
 # "They do. However, the trial was small."
 _TURNS = re.compile(
-    r"\b(?:but|however|though|although|yet|except|unless|if|only|unclear|unsure|whether|may|might|maybe|not\sin|another"
+    r"\b(?:but|however|though|although|yet|except|unless|if|only|unclear|unsure|whether|hard|question|inconclusive|conflict\w*|may|might|maybe|not\sin|another"
     r"|yes|no,|while|whereas|(?:it|they|he|she|we|this|that|these|those)\s(?:do|does|did|is|are|was|were)(?:n't|\snot)?\s?(?:[.,;]|$))|\?"
 )
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")

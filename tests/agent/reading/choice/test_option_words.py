@@ -48,6 +48,15 @@ NAMES = (
     "Candida albicans",
 )
 ACIDS = ("Methyl-malonic acidemia", "Tyrosinemia", "Alcaptonuria", "Sulphuric acid")
+SAMPLES = ("400", "900", "1800", "3600")
+CATECHOLAMINES = ("Epinephrine", "Norepinephrine", "Dopamine", "Albuterol")
+RISKS = ("Placental rupture", "Uterine hyper stimulation", "Fetal distress", "Infection")
+CROSS_TESTS = ("When the cross test is positive", "When the cross test is negative")
+IMAGES = (
+    "Anterior-posterior and lateral radiographs of the neck",
+    "Abdominal radiographs",
+    "Bone scan",
+)
 SUMMARY = ("Linoleic acid", "Linolenic acid", "Both of the above", "None of the above")
 
 
@@ -79,6 +88,15 @@ SUMMARY = ("Linoleic acid", "Linolenic acid", "Both of the above", "None of the 
         ("Lack of B12 gives methylmalonic acidemia.", ACIDS, "A"),
         ("Sulfuric acid", ACIDS, "D"),
         ("The mandibular first molar", TEETH, "A"),
+        ("Eighteen hundred.", SAMPLES, "C"),
+        ("Three thousand six hundred", SAMPLES, "D"),
+        ("Adrenaline", CATECHOLAMINES, "A"),
+        ("Salbutamol.", CATECHOLAMINES, "D"),
+        ("hyperstimulation of the uterus", RISKS, "B"),
+        ("neg. cross test", CROSS_TESTS, "B"),
+        ("The gyri of the temporal lobe", ("Temporal gyrus", "Frontal horn", "Pons"), "A"),
+        ("yelow", ("Red", "Yellow", "Blue", "Black"), "B"),
+        ("I would choose a neck film.", IMAGES, "A"),
     ],
 )
 def test_an_answer_with_words_of_one_option(answer, options, letter):
@@ -127,6 +145,13 @@ def test_an_answer_with_words_of_one_option(answer, options, letter):
         ),
         ("", DIURETICS),
         ("The first molar", TEETH),
+        ("Eighteen hundred or nine hundred", SAMPLES),
+        ("Nine hundred would be too few", SAMPLES),
+        ("Not adrenaline", CATECHOLAMINES),
+        ("Adrenaline and noradrenaline", CATECHOLAMINES),
+        ("pos. or neg. cross test", CROSS_TESTS),
+        ("I would choose neither the neck film nor the abdominal one.", IMAGES),
+        ("I would stop adrenaline.", CATECHOLAMINES),
         ("Not the mandibular first molar", TEETH),
     ],
 )
