@@ -11,6 +11,9 @@ Sentences = Mapping[int, str]
 _NOTE_LINE = re.compile(r"^(\d{1,4}) (.*)$", re.MULTILINE)
 _WORD = re.compile(r"\w+(?:[.']\w+)?")
 _MIN_SIMILARITY = 0.6
+_MIN_PART = 4  # words of a quotation of a part of a sentence
+_MIN_SHARE = 0.7  # of these words, that the sentence has
+_MAX_OTHER_SHARE = 0.4  # of these words, that another sentence may have
 _MIN_PHRASE = 5  # characters
 _MIN_LEAD = 0.15  # by which the most similar sentence must exceed the second
 
@@ -33,6 +36,26 @@ def look_up_sentence(text: str, sentences: Sentences) -> int | None:
         return None
     number = -ranked[0][1]
     return number if _is_same_order(text, sentences[number]) else None
+
+
+def look_up_part(text: str, sentences: Sentences) -> int | None:
+    """Return the number of the only sentence that has most words of a text, in their order; None if it is unclear."""
+    words = split_words(text)
+    if len(words) < _MIN_PART:
+        return None
+    shares = {
+        number: len(words & split_words(sentence)) / len(words)
+        for number, sentence in sentences.items()
+    }
+    best = max(shares, key=shares.__getitem__, default=None)
+    if best is None or shares.pop(best) < _MIN_SHARE:
+        return None
+    if max(shares.values(), default=0) > _MAX_OTHER_SHARE:
+        return None
+    in_text, in_sentence = _WORD.findall(text.lower()), _WORD.findall(sentences[best].lower())
+    matcher = SequenceMatcher(None, in_text, in_sentence, autojunk=False)
+    in_order = sum(block.size for block in matcher.get_matching_blocks())
+    return best if in_order >= _MIN_SHARE * len(in_text) else None
 
 
 def find_phrase(phrase: str, sentences: Sentences) -> int | None:

@@ -6,7 +6,13 @@ from itertools import islice
 
 from agent.reading.note_verdicts import patterns
 from agent.reading.note_verdicts.claims import VerdictClaim
-from agent.reading.note_verdicts.note import Sentences, find_phrase, look_up_sentence, split_words
+from agent.reading.note_verdicts.note import (
+    Sentences,
+    find_phrase,
+    look_up_part,
+    look_up_sentence,
+    split_words,
+)
 
 Span = tuple[int, int]
 
@@ -41,10 +47,9 @@ class QuotedSentences:
         if corrections and not passages:
             return None
         passages = passages or self._list_quotes(is_called_wrong=is_called_wrong)
+        is_whole = not passages
         passages = (passages or self._list_whole_text())[:_MAX_LOOKED_UP]
-        numbers = [
-            look_up_sentence(self._plain[slice(*span)], self._sentences) for span in passages
-        ]
+        numbers = [self._look_up(*span, may_be_part=not is_whole) for span in passages]
         if len(corrections) > 1 and None in numbers:
             return None  # One of several corrections could not be attributed.
         found = _keep_first((number, span) for number, span in zip(numbers, passages, strict=True))
@@ -59,6 +64,13 @@ class QuotedSentences:
             return None
         ((number, (start, end)),) = found.items()
         return VerdictClaim(number, start, end, "quoted sentence", True)
+
+    def _look_up(self, start: int, end: int, *, may_be_part: bool) -> int | None:
+        passage = self._plain[start:end]
+        number = look_up_sentence(passage, self._sentences)
+        if number is None and may_be_part:
+            number = look_up_part(passage, self._sentences)
+        return number
 
     def _is_in_note(self, passage: str) -> bool:
         """Return whether a passage has the words of a sentence, so that it corrects nothing."""
