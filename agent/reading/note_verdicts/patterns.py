@@ -299,7 +299,8 @@ CALLS_CORRECT = (
         "sentence|line|statement",
         rf"\b(?:all|each|every)\s(?:of\s(?:the|these)\s)?(?:\d{{1,4}}\s)?{SENTENCE_WORD}\s(?:in\s(?:the|this)\snote\s)?"
         rf"(?:holds?|pass(?:es)?|stands?|(?:is|are)\s(?:consistent|compatible|in\skeeping)\swith\s(?:the\s(?:others|rest)|each\sother))\b"
-        r"|\bno\s(?:sentence|line|statement)\s(?:is|was|seems|looks|appears)\s(?:to\s(?:be|have\sbeen)\s)?(?:altered|wrong|off|changed)\b",
+        r"|\bno\s(?:sentence|line|statement)\s(?:is|was|has\sbeen|seems|looks|appears)\s(?:to\s(?:be|have\sbeen)\s)?(?:altered|wrong|off|changed|tampered\swith)\b"
+        r"|\bthere\s(?:is|are)\sno\s(?:wrong|incorrect|altered)\s(?:sentences?|lines?)\b",
     ),
     _build_statement(
         "correct|accurate|fine|right",
@@ -396,7 +397,7 @@ WRONG_WORD = (
     r"(?:wrong|wrng|worng|incorrect|incorect|inaccurate|erroneous|errors?(?!-free)|mistakes?|mistaken|false|flawed|problem(?:atic)?"
     r"|inconsistent|inappropriate|contraindicated|altered|faulty"
     r"|culprit|misleading|implausible|contradict\w{1,4}|falsch|incorrect[aoe]|err[oó]nea?|erronée?"
-    r"|sbagliat[ao]|fout|fel|неверно|неправильн\w{2}|ошибочн\w{2}|errad[ao])\b"
+    r"|sbagliat[ao]|fout|fel|fausse|faux|błędn[eya]|неверно|неправильн\w{2}|ошибочн\w{2}|errad[ao])\b"
 )
 NOT_RIGHT = (
     r"(?:not|n't)\s(?:\w{1,12}\s){0,2}?(?:correct|right|accurate|consistent|appropriate|supported|compatible"
@@ -412,7 +413,7 @@ WRONG_BEFORE = re.compile(
     rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
     rf"|fehler|erreur|errore|erro|fout|ошибка|falla)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
-    rf"|modified|changed|falsche|offending|bad)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\boffender|\bculprit|\bodd\sone\sout)"
+    rf"|modified|changed|falsche|offending|bad)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\boffender|\b(?:wrong|incorrect)\s(?!answer|note)\w{{3,15}}(?=\sin\s(?:{SENTENCE_WORD}\s)?\d)|\bculprit|\bodd\sone\sout)"
     rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
     rf"|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
     rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
@@ -430,7 +431,7 @@ WRONG_AFTER = re.compile(
     r"|\b(?:is|seems|looks|sounds)\s(?:a\s(?:bit|little)\s)?off\b|\bmakes\sno\ssense\b|\bis\swhere\s(?:the\serror|it\sgoes\swrong)\b"
     r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     r"|\b(?:must|has\sto|should)\sbe\s(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
-    rf"|\b(?:is|ist|es|est)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
+    rf"|\b(?:is|ist|es|est|è|é|está|jest)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
     re.IGNORECASE,
 )
 MENDED = re.compile(
@@ -455,7 +456,7 @@ CHOICE = re.compile(
 )
 # "It's 6.", "Probably 6", "Wrong is 6": a sentence that says no more.
 BARE_CHOICE = re.compile(
-    rf"(?:^|[.!?\n]\s)\W{{0,4}}(?:(?:i\sthink\s)?(?:it(?:'s|\sis|\smust\sbe|\shas\sto\sbe)|gotta\sbe|must\sbe|has\sto\sbe)"
+    rf"(?:^|[.!?\n]\s|,\s(?=so\s|hence\s))\W{{0,4}}(?:(?:i\sthink\s)?(?:it(?:'s|\sis|\smust\sbe|\shas\sto\sbe)|gotta\sbe|must\sbe|has\sto\sbe)"
     rf"|(?:so|hence|thus|therefore|final|verdict|return|print)(?:\s(?:it's|it\sis|it\smust\sbe))?"
     rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect|bad"
     rf"|i(?:'d|\swould)\s(?:fix|correct|change|flag)|i\svote\sfor|my\smoney(?:'s|\sis)\son)"
@@ -466,6 +467,9 @@ _WRONG_IN_CHINESE = r"(?:错误|錯誤|有误|有誤|有错|不正确|不正確|
 WRONG_AFTER_CHINESE = re.compile(
     r"(?:第\s?(\d{1,4})\s?(?:号|號|番)?\s?(?:个|個)?(?:句|行|文)|句子?\s?(\d{1,4})(?!\d)|(\d{1,4})\s?番の文)"
     rf"(?P<between>[^。！？\n\d不没無ない]{{0,12}}?){_WRONG_IN_CHINESE}"
+)
+WRONG_IN_OTHER_SCRIPT = re.compile(
+    r"(?:(\d{1,4})번\s?문장|الجملة\s(?:رقم\s)?(\d{1,4})|文\s?(\d{1,4}))(?P<between>[^.。\n\d]{0,8}?)(?:틀[렸립]|잘못|오류|خاطئة|خطأ|間違|誤り)"
 )
 WRONG_BEFORE_CHINESE = re.compile(
     rf"{_WRONG_IN_CHINESE}(?:的)?(?:句子)?(?:在于|出现在|位于|是|在|为|は)\s?(?:第\s?(\d{{1,4}})\s?(?:号)?(?:句|行|文|个句)|句子\s?(\d{{1,4}})(?!\d))"
@@ -620,6 +624,7 @@ CALLS_SENTENCE_WRONG = (
     ),
     _join("句|番|行", WRONG_AFTER_CHINESE),
     _join("句|行|文", WRONG_BEFORE_CHINESE),
+    _join("번|الجملة|文", WRONG_IN_OTHER_SCRIPT),
     _join("remains|is left", REMAINS),
     _join("except|apart|other than|besides|save for|aside", EXCEPT_FOR),
     _join("except| but |besides|other than|apart from", ALL_EXCEPT),
