@@ -114,6 +114,8 @@ class ClaimsOfText:
         self._flat = flat
         self._sentences = sentences
         self._claims: list[VerdictClaim] = []
+        lower = flat.lower()
+        self._may_retract = any(map(lower.__contains__, patterns.WORDS_OF_RETRACTION))
         self._names_unknown_number = False
         self._numbers_called_fine: set[int] = set()
         self._judged_lines: list[tuple[int, int]] = []
@@ -584,7 +586,11 @@ class ClaimsOfText:
             )
         if (chosen is None and not claims) or (chosen is not None and chosen.verdict == SOME_ERROR):
             chosen = self._find_quoted(chosen)
-        if chosen is None or patterns.RETRACTION.search(self._flat, chosen.end):
+        if chosen is None:
+            return None
+        if not self._may_retract:
+            return chosen
+        if patterns.RETRACTION.search(self._flat, chosen.end):
             return None
         if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
@@ -592,7 +598,7 @@ class ClaimsOfText:
 
     def _drop_retracted(self, claims: list[VerdictClaim]) -> list[VerdictClaim]:
         """Drop the claims before the last retraction if a sentence is named after it: "CORRECT... wait. 10 Dose"."""
-        retractions = list(patterns.RETRACTION.finditer(self._flat))
+        retractions = list(patterns.RETRACTION.finditer(self._flat)) if self._may_retract else []
         if not retractions:
             return claims
         later = [claim for claim in claims if claim.start >= retractions[-1].start()]
