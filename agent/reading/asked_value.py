@@ -21,6 +21,7 @@ _MAX_NAMES = 300  # names of quantities in a text; an answer with more is an end
 _MAX_GAP = 120  # characters between a name and its value
 _MAX_SENTENCE = 1_000  # characters
 _MAX_BEFORE = 60  # characters before a name that may qualify it
+_MAX_METHOD = 20  # characters from a method's name to the quantity's: "Fridericia QTc"
 _MAX_PARTS = 40  # of a sum of points
 
 
@@ -54,6 +55,7 @@ class ClaimReader(Generic[V]):
         self._sentences = sentences
         self._quantity = quantity
         self._names = quantity.find_names(text)
+        self._ruled_out: set[int] = set()
         self.counts = is_count(quantity)
         """Whether the quantity is a number of points or criteria, which may be a sum."""
 
@@ -78,6 +80,27 @@ class ClaimReader(Generic[V]):
             if start <= name.start and name.end <= mention.start:
                 last = name
         return last is not None and not last.is_asked
+
+    def is_ruled_out(self, mention: Mention[V], start: int) -> bool:
+        """Return whether a value is a limit, a general example, or directly stated for another quantity or method."""
+        if mention.start in self._ruled_out:
+            return True
+        if self._quantity.source.match(self._text, mention.end):
+            return True
+        before = [name for name in self._names if start <= name.start and name.end <= mention.start]
+        gap_start = before[-1].end if before else start
+        gap = self._text[gap_start : mention.start]
+        if len(gap) > _MAX_GAP or self._mentions.list_between(gap_start, mention.start):
+            return False
+        if before and not before[-1].is_asked and asked_words.leads_to_value(gap):
+            return True
+        rival = self._quantity.rivals.search(self._text, start, mention.start)
+        is_asked_by_method = rival and self._quantity.names.search(rival[0])
+        return (
+            rival is not None
+            and not is_asked_by_method
+            and (not before or rival.start() >= before[-1].start - _MAX_METHOD)
+        )
 
     def is_about_other_case(self, start: int, end: int) -> bool:
         """Return whether a sentence says what the value is in another case: "With actual weight it would be 62.5"."""
@@ -118,6 +141,7 @@ class ClaimReader(Generic[V]):
         if mention is None or not self._is_plausible(mention):
             return None
         if self._is_about_others(start, name, mention, end):
+            self._ruled_out.add(mention.start)
             return None
         return ValueClaim(mention, (start, end), self._is_final(start, name.start))
 
@@ -165,6 +189,9 @@ class ClaimReader(Generic[V]):
         gap = self._text[start : first.start]
         if asked_words.BEGINS_FORMULA.match(self._text, start):
             return self._read_computed(start, end, needs_calculation=True)
+        if asked_words.LIMIT_OF.match(gap):
+            self._ruled_out.add(first.start)
+            return None
         if len(gap) > _MAX_GAP or not asked_words.leads_to_value(gap):
             return self._read_sum(start, end, mentions)
         if self._is_result(first, mentions, end):
@@ -398,7 +425,8 @@ def choose_claim(
         if last.is_final and not claim.is_final:
             continue
         used = mentions.list_between(last.sentence[0], last.mention.start)
-        if any(are_close(claim.mention.value, mention.value) for mention in used):
+        is_beside = claim.sentence[0] == last.sentence[0]
+        if not is_beside and any(are_close(claim.mention.value, mention.value) for mention in used):
             continue
         return None
     return last

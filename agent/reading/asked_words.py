@@ -143,12 +143,18 @@ GIVEN = re.compile(
     r"|at least|two or more|or more)\b|\d ?m?c?g [a-z]{4,} ?[=≈:]|[=≈] ?\d+(?:\.\d+)? ?m?c?g [a-z]",
     re.IGNORECASE,
 )
+# "The LDL target is 70 mg/dL."
+LIMIT_OF = re.compile(
+    r" ?(?:score )?(?:targets?|goals?|thresholds?|cut-?offs?|limits?|maximum|minimum|ranges?)\b",
+    re.IGNORECASE,
+)
 # What a statement about another case begins with.
 OTHER_CASE = re.compile(
-    r"\W{0,5}(?:if|when|unless|had|suppose|assuming|for (?:comparison|reference|example|instance|women|men)"
+    r"\W{0,5}(?:if|when|unless|had|suppose|for (?:comparison|reference|example|instance|women|men)"
     r"|for (?:patients|an?\b)|in (?:comparison|general|women|men|patients|healthy|other)"
     r"|by comparison|compared|patients with|those with|e\.g"
-    r"|(?:a |the )?(?:previous|prior|earlier|last|old) |note that an?\b|question|what\b|posted\b|re:)",
+    r"|(?:a |the )?(?:previous|prior|earlier|last|old) |patients who|those who|people who"
+    r"|note that an?\b|question|what\b|posted\b|re:)",
     re.IGNORECASE,
 )
 # What another method, weight or unit gives: "With actual body weight it would be 62.5".
@@ -182,7 +188,7 @@ GENERAL_BEHIND = re.compile(
 LIMIT_BEHIND = re.compile(
     r" ?(?:[A-Za-z/%]{1,8} )?(?:points? )?(?:or (?:more|less|higher|greater|above|below|lower|fewer)"
     r"|and (?:above|below|over|up)|to \d|points? (?:for|if|each)\b|\+(?!\d)"
-    r"|is (?:the )?(?:cut|thresh|max|min|upper|lower|considered|normal|usually|the usual))",
+    r"|is (?:the |a )?(?:cut|thresh|limit|max|min|upper|lower|considered|normal|usually|the usual))",
     re.IGNORECASE,
 )
 CONCLUDES = re.compile(

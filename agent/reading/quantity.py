@@ -37,26 +37,31 @@ class Quantity:
     Attributes:
         kind: what type of value it has.
         names: finds names of the quantity.
-        others: finds names of other quantities.
+        others: names of other quantities.
         behind: matches a name that stands directly behind the value: "of oral cortisone" in "211 mg of oral cortisone".
         rivals: finds words that make a value one of another method or version.
         unit: matches the unit that the question asks for; None if it asks for none, or results are stated in no other.
+        source: matches the name of the drug whose dose is given, behind that dose.
         units: matches a unit in which, of all that a calculation uses, only this quantity is stated.
     """
 
     kind: QuantityKind
     names: re.Pattern[str]
-    others: re.Pattern[str]
+    others: tuple["_OtherName", ...]
     behind: re.Pattern[str]
     rivals: re.Pattern[str]
     unit: re.Pattern[str] | None
+    source: re.Pattern[str]
     units: re.Pattern[str]
 
     def find_names(self, text: str) -> list["QuantityName"]:
         """Return the names of quantities in a text; of those that overlap, the first, then the longest."""
         found = [QuantityName(*match.span(), is_asked=True) for match in self.names.finditer(text)]
-        for match in self.others.finditer(text):
-            found.append(QuantityName(*match.span(), is_asked=False))
+        lowered = text.lower()
+        for name in self.others:
+            if name.word in lowered:
+                for match in name.pattern.finditer(text):
+                    found.append(QuantityName(*match.span(), is_asked=False))
         found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
         names: list[QuantityName] = []
         for name in found:
@@ -75,6 +80,14 @@ class QuantityName:
 
 
 @dataclass(frozen=True, slots=True)
+class _OtherName:
+    """A name of another quantity, and a word of it in lower case, which is looked for first because that is faster."""
+
+    word: str
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
 class _Entry:
     """A quantity of quantities.yaml, with its names as sources of patterns."""
 
@@ -82,6 +95,7 @@ class _Entry:
     names: tuple[str, ...]
     behind: tuple[str, ...]
     drug: str
+    source: str
     kind: QuantityKind
     rivals: tuple[str, ...]
     neutral: tuple[str, ...]
@@ -126,11 +140,22 @@ def find_quantity(question: str) -> Quantity | None:
     return Quantity(
         entry.kind,
         _compile([name for name in filled if _DRUG not in name]),
-        _compile([name for name in rival_names if _DRUG not in name]),
+        _compile_others(rival_names),
         _compile([name for name in behind if _DRUG not in name]),
         _compile(list(entry.rivals)),
         re.compile(rf" ?(?:{entry.unit})(?![A-Za-z])", re.IGNORECASE) if entry.unit else None,
+        _compile_source(entry, question, drug),
         re.compile(rf" ?(?:{'|'.join(entry.units) or _NEVER})", re.IGNORECASE),
+    )
+
+
+def _compile_source(entry: _Entry, question: str, drug: re.Match[str] | None) -> re.Pattern[str]:
+    source = re.search(entry.source, question, re.IGNORECASE) if entry.source else None
+    if source is None or (drug and drug[1].lower() == source[1].lower()):
+        return re.compile(_NEVER)
+    return re.compile(
+        rf" ?mg (?:\w{{2,12}} ){{0,2}}{re.escape(source[1])}(?!\w)(?! (?:dose|equivalent))",
+        re.IGNORECASE,
     )
 
 
@@ -165,14 +190,26 @@ def _read_question(question: str) -> Quantity | None:
     kind: QuantityKind = "points" if words[-1].lower() == "score" else "amount"
     found += general.list_names(kind)
     never = re.compile(_NEVER)
-    others_source = _compile([name for name in rival_names if _DRUG not in name])
-    return Quantity(kind, _compile(found), others_source, never, never, None, never)
+    return Quantity(
+        kind, _compile(found), _compile_others(rival_names), never, never, None, never, never
+    )
 
 
 def _compile(names: list[str]) -> re.Pattern[str]:
     """Return a pattern that finds any of the names, the longest first."""
     longest_first = sorted(names, key=len, reverse=True)
     return re.compile("|".join(map(_compile_name, longest_first)) or _NEVER, re.IGNORECASE)
+
+
+def _compile_others(names: list[str]) -> tuple[_OtherName, ...]:
+    return tuple(_compile_other(name) for name in dict.fromkeys(names) if _DRUG not in name)
+
+
+@lru_cache(1_000)
+def _compile_other(name: str) -> _OtherName:
+    required = [part for part in _PART.findall(name) if part.isalnum()]
+    word = max(required, key=len).lower() if required else ""
+    return _OtherName(word, re.compile(_compile_name(name), re.IGNORECASE))
 
 
 def _compile_name(name: str) -> str:
@@ -223,6 +260,7 @@ def _read_entry(item: YamlMap, shared: dict[str, tuple[str, ...]]) -> _Entry:
         names=(*item.names("names"), *shared.get(like, ())),
         behind=item.names("behind"),
         drug=item.text("drug", ""),
+        source=item.text("source", ""),
         kind=next(kind for kind in kinds if kind == kind_name),
         rivals=item.names("rivals"),
         neutral=item.names("neutral"),

@@ -114,7 +114,7 @@ BOUND_AFTER = re.compile(
     r"|[^.;,:=()\n\d]{0,25}\b(?:if|unless)\b"
     r"|\+(?![\d ])|\+ (?:points?|years?|weeks?"
     r"|days?)\b|[^\s\d]{0,20} ?(?:or|and) (?:more|less|fewer|greater"
-    r"|higher|lower|above|below|over|under|later|earlier|longer)\b)",
+    r"|higher|lower|above|below|over|under|later|earlier|longer|older|younger)\b)",
     re.IGNORECASE,
 )
 EXPLANATION = re.compile(
@@ -294,6 +294,7 @@ UNIT = re.compile(
     r"| per \w{1,10})|(?:lb|pound|kilogram|stone|inche|hour|minute|day|week)s?(?: total)?"
 )
 PERCENT = re.compile(r" ?(?:%|percent|per cent|v\.H\.)")
+NOT_STATED = re.compile(r"\bnot (?:stated|given|mentioned|provided|documented in)\b", re.IGNORECASE)
 # A value's unit; what stands behind it is no letter.
 MEASURE = re.compile(
     r" ?(?:%|(?:m|mc|k|µ|d)?(?:g|L|l|mol|Eq|Osm|s|sec|m)(?: ?(?:/|per) ?[\w.^]{1,10}){0,3}|mm ?Hg|kPa|cc|MME"

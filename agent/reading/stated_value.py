@@ -42,6 +42,7 @@ _MAX_SENTENCES = 200  # before the last statement, among which a marked result i
 _LONGEST_LAST_SENTENCE = (
     10  # words without digits in a sentence without a full stop behind others with one
 )
+_MAX_ANSWER = 20_000  # characters; a longer answer is an endless repetition, and its claims are not looked for
 _MAX_COMMENTS = 12  # sentences at the end of a text
 _EXPLICIT = frozenset((JSON_FIELD, BOXED, FINAL_ANSWER))
 _NEAR_CUE = 40  # characters between "answer:" and a value that it must mean
@@ -73,7 +74,7 @@ def choose(
         # The model has answered and invents the next question.
         before = text[: continuation.start()].rstrip()
         return choose(before, find_mentions, quantity) if before else None
-    if quantity is None:
+    if quantity is None or len(text) > _MAX_ANSWER:
         return _Reader(text, mentions).choose()
     return _choose_asked(text, mentions, find_mentions, quantity)
 
@@ -133,10 +134,13 @@ class _Reader(Generic[V]):
         if choice is None:
             if claim:
                 return self._accept_claim(claim, reader)
-            return self._choose_by_kind(quantity) if not claims else None
-        if not claims and self._is_comment(self._find_sentence(choice.mention), quantity, reader):
-            is_whole = choice.rule == WHOLE_ANSWER and not reader.counts
-            return choice if choice.rule in _EXPLICIT or is_whole else None
+            return self._choose_by_kind(quantity, reader) if not claims else None
+        if choice.rule not in _EXPLICIT and not claims:
+            span = self._find_sentence(choice.mention)
+            is_whole = choice.rule == WHOLE_ANSWER
+            if reader.is_ruled_out(choice.mention, span[0]):
+                return None
+            return None if not is_whole and self._is_comment(span, quantity, reader) else choice
         if not claims or self._agree(choice.mention, claims[-1].mention):
             return choice
         is_behind = choice.mention.start > claims[-1].mention.start
@@ -224,13 +228,17 @@ class _Reader(Generic[V]):
             return None
         return Choice(mention, ASKED)
 
-    def _choose_by_kind(self, quantity: Quantity) -> Choice[V] | None:
+    def _choose_by_kind(self, quantity: Quantity, reader: ClaimReader[V]) -> Choice[V] | None:
         """Return the only value of the kind that the question asks for, or a running total, or "none" as zero."""
         if result_words.REFUSAL.search(self._text) or result_words.ASKS_BACK.search(self._text):
             return None
         if result_words.ALTERNATIVE.search(self._text):
             return None
         mention = find_only_value(self._text, self._mentions, self._sentences, quantity)
+        if mention and reader.is_ruled_out(mention, self._find_sentence(mention)[0]):
+            return None
+        if result_words.NOT_STATED.search(self._text):
+            return None
         if mention is None or is_taken_back(self._text, mention.end):
             return None
         return Choice(mention, ASKED)

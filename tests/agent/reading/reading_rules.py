@@ -14,6 +14,7 @@ from agent.reading import labels, note_verdicts, numbers, queries, unread
 from agent.reading.choice import RULES as CHOICE_RULES
 from agent.reading.choice import read_option
 from agent.reading.reading import Reading
+from agent.reading.stated_value import ASKED
 from agent.scoring.readings import PARSER_RULES
 from agent.vocabulary import Instance, Message, Reference
 
@@ -81,7 +82,10 @@ def _read_label(answer: str) -> Reading | None:
 
 
 def _read_number(answer: str) -> Reading | None:
-    return numbers.read_number(answer, "What is the patient's CHA2DS2-VASc Score?")
+    # The example of one rule needs a question; the others are read without.
+    is_asked = answer == numbers.RULES[ASKED][1]
+    question = "What is the patient's CHA2DS2-VASc Score?" if is_asked else ""
+    return numbers.read_number(answer, question)
 
 
 def _make_reader(metric: str) -> Callable[[str], Reading | None]:
