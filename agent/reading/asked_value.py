@@ -92,7 +92,9 @@ class ClaimReader(Generic[V]):
         gap = self._text[gap_start : mention.start]
         if len(gap) > _MAX_GAP or self._mentions.list_between(gap_start, mention.start):
             return False
-        if before and not before[-1].is_asked and asked_words.leads_to_value(gap):
+        # "The date of conception, two weeks after the last period, is 05/06/2013."
+        is_asked = any(name.is_asked for name in before)
+        if before and not is_asked and asked_words.leads_to_value(gap):
             return True
         rival = self._quantity.rivals.search(self._text, start, mention.start)
         is_asked_by_method = rival and self._quantity.names.search(rival[0])

@@ -58,9 +58,9 @@ class Quantity:
         """Return the names of quantities in a text; of those that overlap, the first, then the longest."""
         found = [QuantityName(*match.span(), is_asked=True) for match in self.names.finditer(text)]
         lowered = text.lower()
-        for name in self.others:
-            if name.word in lowered:
-                for match in name.pattern.finditer(text):
+        for other in self.others:
+            if other.word in lowered:
+                for match in other.pattern.finditer(text):
                     found.append(QuantityName(*match.span(), is_asked=False))
         found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
         names: list[QuantityName] = []
