@@ -48,7 +48,8 @@ _POLITE = re.compile(
 # What announces a conclusion; what follows is read.
 _CONCLUDES = re.compile(
     r"(?<![\w'] )(?:(?:so|thus|hence|therefore|consequently|accordingly|overall|anatomically|clinically)\b"
-    r"|in\s(?:other\swords|conclusion|summary|short)\b|to\sconclude\b"
+    r"|in\s(?:other\swords|conclusion|summary|short|the\send|sum)\b|to\s(?:conclude|sum\sup)\b|all\sin\sall\b|on\sbalance\b"
+    r"|taken\stogether\b|bottom\sline\b|(?:which|that)(?:'s|\sis)\swhy\b|(?:which|that|this)\s(?:leaves|makes|fits)\b|leaving\b"
     r"|(?:this|that|it)\s(?:points\sto|corresponds\sto|suggests|indicates|means|is)\b"
     r"|(?:i'd|i\swould)\s(?:\w{1,12}\s)?(?:answer|say|choose|pick|go\swith)\b"
     r"|(?:the\s)?(?:answer|diagnosis|conclusion|response)\s(?:here\s)?(?:is|would\sbe|must\sbe|:))",
