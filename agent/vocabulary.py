@@ -74,6 +74,22 @@ class Shortenable:
     keep: Literal["start", "end"]
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A part of a prompt that comes from the record; the text between cells is the benchmark's own.
+
+    Attributes:
+        message: index into `Instance.messages`.
+        start, end: character positions in that message's content, end exclusive.
+        column: the column that the part comes from, or "options" for the text of an answer option.
+    """
+
+    message: int
+    start: int
+    end: int
+    column: str
+
+
 IDENTIFIER_KINDS = (
     "NAME", "DATE", "MRN", "ENCOUNTER", "SSN", "PHONE", "EMAIL", "ADDRESS", "ZIP", "LOCATION", "FACILITY",
     "ORGANIZATION", "PLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "URL", "IP", "ID",
@@ -110,6 +126,8 @@ class Instance:
         shortenable: the part that may be cut from an over-long prompt; None if there is none.
         identifiers: identifiers of the record's people, as stated in the dataset; redaction searches for them in every
             text.
+        cells: the parts of the messages that come from the record, in order and without overlaps. None if unknown, as
+            in instances stored by earlier versions; redaction then searches the whole messages.
     """
 
     id: str
@@ -121,6 +139,7 @@ class Instance:
     subgroups: Mapping[str, str] = field(default_factory=dict)
     shortenable: Shortenable | None = None
     identifiers: tuple[Identifier, ...] = ()
+    cells: tuple[Cell, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

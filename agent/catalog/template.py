@@ -2,7 +2,7 @@
 
 import re
 import string
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.io.wording import nearest
@@ -29,15 +29,21 @@ class Template:
         parts[1::2] = [cells.get(column, "") for column in self.parts[1::2]]
         return "".join(parts)
 
-    def locate(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
-        """Return the start and end of the first cell of `column` in the rendered text."""
+    def locate_cells(self, cells: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
+        """Yield the column of each cell with its start and end in the rendered text."""
         start = 0
         for number, part in enumerate(self.parts):
             is_column = number % 2 == 1
             end = start + len(cells.get(part, "") if is_column else part)
-            if is_column and part == column:
-                return start, end
+            if is_column:
+                yield part, start, end
             start = end
+
+    def locate(self, cells: Mapping[str, str], column: str) -> tuple[int, int]:
+        """Return the start and end of the first cell of `column` in the rendered text."""
+        for cell_column, start, end in self.locate_cells(cells):
+            if cell_column == column:
+                return start, end
         raise ValueError(f"the template has no column {column!r}")
 
 

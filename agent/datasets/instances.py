@@ -11,11 +11,13 @@ from agent.datasets.prompt import (
     OPTIONS,
     Instructions,
     PromptTemplate,
+    RenderedText,
     list_fields,
     read_instructions,
+    write_option_lines,
 )
 from agent.datasets.readers.table import Problems, Row, Table
-from agent.datasets.references import LETTERS, find_right_answer, read_references
+from agent.datasets.references import find_right_answer, read_references
 from agent.datasets.row_numbers import RowNumbers
 from agent.vocabulary import Identifier, Instance, Reference
 
@@ -66,7 +68,7 @@ class InstanceMaker:
         benchmark: Benchmark,
         arguments: Mapping[str, str],
         instructions: Instructions | None = None,
-        examples: tuple[str, ...] = (),
+        examples: tuple[RenderedText, ...] = (),
         fault_of: Callable[[Instance], str] | None = None,
         row_numbers: RowNumbers | None = None,
     ) -> None:
@@ -125,7 +127,7 @@ class InstanceMaker:
             yield instance
         self._earlier_files += last_number
 
-    def solve(self, table: Table, problems: Problems) -> Iterator[str]:
+    def solve(self, table: Table, problems: Problems) -> Iterator[RenderedText]:
         """Yield the question, a space and the right answer of every row that can be a solved example."""
         # Examples have no system prompt and no earlier messages, and none of their columns is shortened.
         question_only = replace(
@@ -149,10 +151,22 @@ class InstanceMaker:
             references = read_references(row, reading.gold, self._choices, problems)
             if references is not None:
                 question = reading.prompt.render_question(
-                    self._complete_cells(row, reading, references)
+                    self._complete_cells(row, reading, references), self._list_options(references)
                 )
-                answer = find_right_answer(references, multiple_choice=self._choices is not None)
-                yield f"{question} {answer}"
+                yield RenderedText.join(
+                    [question, RenderedText(" "), self._render_answer(references)]
+                )
+
+    def _list_options(self, references: tuple[Reference, ...]) -> tuple[Reference, ...]:
+        return () if self._choices is None else references
+
+    def _render_answer(self, references: tuple[Reference, ...]) -> RenderedText:
+        """Return the right answer. An option's letter comes from the benchmark, and a text from the record."""
+        is_choice = self._choices is not None
+        answer = find_right_answer(references, multiple_choice=is_choice)
+        if is_choice or self._benchmark.gold is None:
+            return RenderedText(answer)
+        return RenderedText.from_record(answer, self._benchmark.gold.column)
 
     def _list_placeholders(self, table: Table) -> set[str]:
         """Return the names that may appear in braces in the prompt."""
@@ -277,11 +291,7 @@ class InstanceMaker:
             return row.cells
         cells = {**reading.arguments, **row.cells}
         if self._choices:
-            lines = [
-                f"{letter}. {option.text}"
-                for letter, option in zip(LETTERS, references, strict=False)
-            ]
-            cells[OPTIONS] = "\n".join(lines)
+            cells[OPTIONS] = write_option_lines(references)
         return cells
 
     def _read_id(self, row: Row, number: int, problems: Problems) -> str | None:
@@ -320,7 +330,7 @@ class InstanceMaker:
         if references is None or identity is None:
             return None
         cells = self._complete_cells(row, reading, references)
-        prompt = reading.prompt.render(cells)
+        prompt = reading.prompt.render(cells, self._list_options(references))
         if prompt is None:
             problems.add(
                 row.where,
@@ -328,7 +338,6 @@ class InstanceMaker:
                 "assistant or, in the first message only, system) and a content; the last one must be from the user",
             )
             return None
-        messages, shortenable = prompt
         subgroups = {
             name: cells.get(column, "").strip()
             for name, column in benchmark.subgroup_columns.items()
@@ -340,13 +349,14 @@ class InstanceMaker:
         return Instance(
             id=identity,
             unit=row.cells[benchmark.unit_column].strip() if benchmark.unit_column else identity,
-            messages=messages,
+            messages=prompt.messages,
             references=references,
             multiple_choice=self._choices is not None,
             extra={name: cells.get(column, "") for name, column in benchmark.extra_columns.items()},
             subgroups={name: value for name, value in subgroups.items() if value},
-            shortenable=shortenable,
+            shortenable=prompt.shortenable,
             identifiers=tuple(identifier for identifier in identifiers if identifier.value),
+            cells=prompt.cells,
         )
 
 

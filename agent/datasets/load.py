@@ -8,7 +8,7 @@ from agent.catalog.data_section import loader_by_ending
 from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker
 from agent.datasets.locate import Dataset, Known, locate_dataset
-from agent.datasets.prompt import Instructions
+from agent.datasets.prompt import Instructions, RenderedText
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Table
 from agent.datasets.row_numbers import RowNumbers
@@ -90,7 +90,7 @@ def iter_instances(
 
 def _read_examples(
     benchmark: Benchmark, dataset: Dataset, arguments: Mapping[str, str], count: int | None
-) -> tuple[str, ...]:
+) -> tuple[RenderedText, ...]:
     """Return the first `count` solved examples, or the benchmark's own number if `count` is None."""
     few_shot = benchmark.few_shot
     if count is None:
@@ -108,7 +108,7 @@ def _read_examples(
         tables = FORMATS[loader_by_ending(path)](files)
     else:
         tables = _read_tables(benchmark, dataset, arguments, maker)
-    examples: list[str] = []
+    examples: list[RenderedText] = []
     for table, problems in tables:
         examples += islice(maker.solve(table, problems), count - len(examples))
         problems.check()

@@ -1,12 +1,14 @@
-"""Render a row's cells as the messages that ask its question. Pure."""
+"""Render a row's cells as the messages that ask its question, noting which parts come from the row. Pure."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, cast
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.template import Template, compile_template, find_placeholders
-from agent.vocabulary import Message, Shortenable
+from agent.datasets.references import LETTERS
+from agent.vocabulary import Cell, Message, Reference, Shortenable
 
 OPTIONS = "options"
 Instructions = Literal["none", "expert"]
@@ -14,6 +16,67 @@ _Role = Literal["system", "user", "assistant"]
 
 # The effect of HELM's `instructions=expert`, with our own wording.
 _EXPERT = "You are an expert in the field of the following task. "
+
+
+# Cells separated by at most this many signs, as in "{day}/{month}/{year}", are searched as one text: a name or date
+# may extend over them.
+_MAX_SEPARATOR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedText:
+    """A text made from a template.
+
+    Attributes:
+        text: the text.
+        cells: the parts that come from the record, in order, without overlaps and not empty.
+    """
+
+    text: str
+    cells: tuple[Cell, ...] = ()
+
+    @classmethod
+    def join(cls, pieces: Iterable["RenderedText"]) -> "RenderedText":
+        """Join several texts."""
+        texts: list[str] = []
+        cells: list[Cell] = []
+        length = 0
+        for piece in pieces:
+            texts.append(piece.text)
+            cells += _move_cells(piece.cells, offset=length)
+            length += len(piece.text)
+        return cls("".join(texts), tuple(cells))
+
+    @classmethod
+    def from_record(cls, text: str, column: str) -> "RenderedText":
+        """Mark a whole text as coming from the record."""
+        return cls(text, (Cell(0, 0, len(text), column),) if text else ())
+
+    def strip(self) -> "RenderedText":
+        """Return the text without white space at its ends."""
+        stripped = self.text.strip()
+        start = len(self.text) - len(self.text.lstrip())
+        cells: list[Cell] = []
+        for cell in _move_cells(self.cells, offset=-start):
+            part_start, part_end = max(cell.start, 0), min(cell.end, len(stripped))
+            if part_start < part_end:
+                cells.append(Cell(0, part_start, part_end, cell.column))
+        return RenderedText(stripped, tuple(cells))
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPrompt:
+    """The messages that ask a question.
+
+    Attributes:
+        messages: the messages.
+        shortenable: the part that may be shortened, if any.
+        cells: the parts that come from the record (see `Instance.cells`).
+    """
+
+    messages: tuple[Message, ...]
+    shortenable: Shortenable | None
+    cells: tuple[Cell, ...]
 
 
 class PromptTemplate:
@@ -32,7 +95,7 @@ class PromptTemplate:
         benchmark: Benchmark,
         columns: Collection[str],
         instructions: str,
-        examples: tuple[str, ...],
+        examples: tuple[RenderedText, ...],
     ) -> None:
         self._messages_column = benchmark.messages_column
         self._shorten = benchmark.shorten
@@ -54,33 +117,51 @@ class PromptTemplate:
         self.columns = tuple(dict.fromkeys(columns_used))
         self.problems = tuple(dict.fromkeys(problems))
 
-    def render_question(self, cells: Mapping[str, str]) -> str:
-        """Return the question alone."""
-        return self._question.render(cells)
+    def render_question(
+        self, cells: Mapping[str, str], options: Sequence[Reference] = ()
+    ) -> RenderedText:
+        """Return the question alone; `options` are those in the cell of the option lines."""
+        return _render(self._question, cells, options)
 
     def render(
-        self, cells: Mapping[str, str]
-    ) -> tuple[tuple[Message, ...], Shortenable | None] | None:
-        """Return the messages and the part that may be shortened, or None if the row's messages are invalid."""
-        messages: list[Message] = []
+        self, cells: Mapping[str, str], options: Sequence[Reference] = ()
+    ) -> RenderedPrompt | None:
+        """Return the messages, or None if the row's messages are invalid; see `render_question`."""
+        rendered: list[tuple[_Role, RenderedText]] = []
         if self._system.parts != ("",):
-            messages.append(Message("system", self._system.render(cells)))
-        question = self.render_question(cells)
+            rendered.append(("system", _render(self._system, cells, options)))
+        question = self.render_question(cells, options)
         if self._messages_column:
             chat = _read_chat(cells.get(self._messages_column, ""))
-            if chat is None or (messages and chat[0].role == "system"):
+            if chat is None or (rendered and chat[0].role == "system"):
                 return None
+            turns = [
+                (turn.role, RenderedText.from_record(turn.content, self._messages_column))
+                for turn in chat
+            ]
             if self._question.parts == ("",):
                 # If the definition has no question, the last message in the row is the question.
-                if chat[-1].role != "user":
+                role, question = turns.pop()
+                if role != "user":
                     return None
-                question = chat.pop().content
-            messages += chat
-        blocks = [self._head.render(cells).strip(), *self._examples]
-        lead = "".join(f"{block}\n\n" for block in blocks if block)
-        shortenable = self._find_shortenable(cells, message=len(messages), offset=len(lead))
-        messages.append(Message("user", lead + question))
-        return tuple(messages), shortenable
+            rendered += turns
+        lead = self._render_lead(cells, options)
+        shortenable = self._find_shortenable(cells, message=len(rendered), offset=len(lead.text))
+        rendered.append(("user", RenderedText.join([lead, question])))
+        messages: list[Message] = []
+        marked: list[Cell] = []
+        for number, (role, content) in enumerate(rendered):
+            messages.append(Message(role, content.text))
+            marked += _move_cells(content.cells, message=number)
+        return RenderedPrompt(tuple(messages), shortenable, tuple(marked))
+
+    def _render_lead(self, cells: Mapping[str, str], options: Sequence[Reference]) -> RenderedText:
+        """Return the instructions and solved examples, each followed by a blank line."""
+        pieces: list[RenderedText] = []
+        for block in (_render(self._head, cells, options).strip(), *self._examples):
+            if block.text:
+                pieces += [block, RenderedText("\n\n")]
+        return RenderedText.join(pieces)
 
     def _find_shortenable(
         self, cells: Mapping[str, str], *, message: int, offset: int
@@ -111,6 +192,59 @@ def list_fields(benchmark: Benchmark, instructions: str) -> list[str]:
     if benchmark.messages_column:
         fields.append(benchmark.messages_column)
     return fields
+
+
+def write_option_lines(options: Sequence[Reference]) -> str:
+    """Return the answer options, each on its own line after its letter."""
+    lines = [f"{letter}. {option.text}" for letter, option in zip(LETTERS, options, strict=False)]
+    return "\n".join(lines)
+
+
+def _render(
+    template: Template, cells: Mapping[str, str], options: Sequence[Reference]
+) -> RenderedText:
+    """Fill in the cells, and note where they stand; the letters of answer options belong to no cell."""
+    text = template.render(cells)
+    marked: list[Cell] = []
+    for column, start, end in template.locate_cells(cells):
+        if column == OPTIONS and options:
+            marked += _locate_options(options, start)
+        elif start < end:
+            marked.append(Cell(0, start, end, column))
+    return RenderedText(text, tuple(_join_close_cells(marked, text)))
+
+
+def _locate_options(options: Sequence[Reference], start: int) -> Iterator[Cell]:
+    """Yield the text of each option in the lines of `write_option_lines`, which begin at `start`."""
+    for letter, option in zip(LETTERS, options, strict=False):
+        text_start = start + len(f"{letter}. ")
+        start = text_start + len(option.text) + len("\n")
+        if option.text:
+            yield Cell(0, text_start, text_start + len(option.text), OPTIONS)
+
+
+def _join_close_cells(cells: Iterable[Cell], text: str) -> list[Cell]:
+    joined: list[Cell] = []
+    for cell in cells:
+        if joined and _is_separator(text[joined[-1].end : cell.start]):
+            first = joined.pop()
+            joined.append(Cell(0, first.start, cell.end, first.column))
+        else:
+            joined.append(cell)
+    return joined
+
+
+def _is_separator(between: str) -> bool:
+    return (
+        len(between) <= _MAX_SEPARATOR
+        and "\n" not in between
+        and not any(map(str.isalnum, between))
+    )
+
+
+def _move_cells(cells: Iterable[Cell], *, message: int = 0, offset: int = 0) -> Iterator[Cell]:
+    for cell in cells:
+        yield Cell(message, cell.start + offset, cell.end + offset, cell.column)
 
 
 def _compile(text: str, columns: Collection[str], problems: list[str]) -> Template:

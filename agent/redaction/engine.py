@@ -49,7 +49,7 @@ from agent.redaction.recognizers import (
     given_names,
     is_common,
 )
-from agent.redaction.redacted import Redacted, Withheld, mark_redacted
+from agent.redaction.redacted import CuedText, Redacted, Withheld, mark_redacted
 from agent.redaction.replacements.operators import Operators, RecordOperators
 from agent.redaction.rules_digest import rules_digest
 from agent.redaction.self_test import passes_self_test
@@ -67,6 +67,7 @@ _LIBRARY_LOGGERS = (
     "tldextract",
     "filelock",
 )
+_CUE_END = "\x1f"  # a control character
 _CHUNK = 20_000  # characters analysed together; some of Presidio's steps are quadratic in the number of detections
 _MAX_MODEL_ROUNDS = 3  # repeated model runs on one text; nearly every text needs only one
 _MAX_VALUES = 10_000  # distinct identifiers per record; matching more names would take minutes
@@ -189,13 +190,19 @@ class Engine:
         return self.redact_record([text])[0]
 
     def redact_record(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+        self,
+        texts: Sequence[str | CuedText],
+        identifiers: Sequence[Identifier] = (),
+        unit: str | None = None,
     ) -> list[Redacted]:
         """Redact the texts of one record together; see `agent.redaction.Redactor`."""
         return [text for text, _ in self.redact_and_find(texts, identifiers, unit)]
 
     def redact_and_find(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+        self,
+        texts: Sequence[str | CuedText],
+        identifiers: Sequence[Identifier] = (),
+        unit: str | None = None,
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         """Redact the texts of one record together, and return each with its result of `find_record`."""
         fields = self._resolve_record(texts, identifiers)
@@ -211,7 +218,7 @@ class Engine:
         return redacted
 
     def find_record(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = ()
+        self, texts: Sequence[str | CuedText], identifiers: Sequence[Identifier] = ()
     ) -> list[tuple[Span, ...] | Withheld]:
         """Return, for each text of one record, the spans that must not be shown, in order and without overlaps."""
         fields = self._resolve_record(texts, identifiers)
@@ -219,34 +226,39 @@ class Engine:
         return [field if isinstance(field, Withheld) else field.spans for field in fields]
 
     def _resolve_record(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier]
+        self, texts: Sequence[str | CuedText], identifiers: Sequence[Identifier]
     ) -> list[_ResolvedText | Withheld]:
-        fields = [self._prepare_field(text) for text in texts]
+        fields = [self._prepare_field(CuedText.wrap(text)) for text in texts]
         table = self._build_table(fields, identifiers)
         return [self._resolve_field(field, table) for field in fields]
 
     # Step 1: analyse each text on its own.
 
-    def _prepare_field(self, text: str) -> _AnalysedText | Withheld:
+    def _prepare_field(self, cued: CuedText) -> _AnalysedText | Withheld:
+        text = cued.text
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
         views = _withhold_on_error(partial(build_views, text))
         if isinstance(views, Withheld):
             return views
-        cached = self._cache.get(text)
+        # A text with this sign is withheld, so no other text has the same name.
+        cache_name = _CUE_END.join((*cued.cues, text))
+        cached = self._cache.get(cache_name)
         if cached is not None:
             return _AnalysedText(text, views, cached)
-        detections = _withhold_on_error(partial(self._detect, views))
+        detections = _withhold_on_error(partial(self._detect, views, cued.cues))
         if isinstance(detections, Withheld):
             return detections
-        self._cache.put(text, detections)
+        self._cache.put(cache_name, detections)
         return _AnalysedText(text, views, detections)
 
-    def _detect(self, views: Sequence[View]) -> Detections:
+    def _detect(self, views: Sequence[View], cues: Sequence[str]) -> Detections:
         self._deadline.start(self._policy.limits.field_seconds)
         detections = []
         for view in views:
-            spans = view.keep_new(self._drop_allowed(view.text, self._detect_in_view(view.text)))
+            spans = view.keep_new(
+                self._drop_allowed(view.text, self._detect_after_cues(view.text, cues))
+            )
             detections.append(tuple(merge_spans(spans, view.text)))
         self._deadline.left()  # raises if the last step exceeded the deadline unnoticed
         return tuple(detections)
@@ -257,6 +269,14 @@ class Engine:
             return spans
         allowed = list(self._allowed.find(text, self._deadline))
         return (span for span in spans if not _is_within(span.start, span.end, allowed))
+
+    def _detect_after_cues(self, text: str, cues: Sequence[str]) -> Iterator[Span]:
+        """Yield the detections in the text of one view, searched after each of the cues."""
+        for cue in cues or ("",):
+            for span in self._detect_in_view(cue + text):
+                start, end = max(span.start - len(cue), 0), span.end - len(cue)
+                if start < end:
+                    yield Span(start, end, span.entity)
 
     def _detect_in_view(self, text: str) -> Iterator[Span]:
         """Yield the detections of the rules and models in the text of one view."""

@@ -1,6 +1,7 @@
 """The type of redacted text, the functions that create it, and the only audited way to show original text."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Protocol, final
 
@@ -32,6 +33,24 @@ class Redacted(str):
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class CuedText:
+    """A text with the words that precede it where it stands, which tell whether it identifies a person.
+
+    Attributes:
+        text: the text.
+        cues: phrases such as "Patient name: ". The text is searched after each of them. Never shown.
+    """
+
+    text: str
+    cues: tuple[str, ...] = ()
+
+    @classmethod
+    def wrap(cls, text: "str | CuedText") -> "CuedText":
+        """Return a plain text as one without cues."""
+        return cls(text) if isinstance(text, str) else text
+
+
 class Withheld(StrEnum):
     """The reason why a whole field is not shown. A closed set, so that reasons can be counted."""
 
@@ -58,7 +77,10 @@ class Redactor(Protocol):
         ...
 
     def redact_record(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+        self,
+        texts: Sequence[str | CuedText],
+        identifiers: Sequence[Identifier] = (),
+        unit: str | None = None,
     ) -> list[Redacted]:
         """Redact the texts of one record (prompt, answer, reasoning, references) together, in order.
 
@@ -89,3 +111,21 @@ def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str
     """
     audit(event)
     return [mark_redacted(text) for text in texts]
+
+
+def join_redacted(fixed: Sequence[str], cells: Sequence[Redacted]) -> Redacted:
+    """Join redacted cells with the text between them, which must be a benchmark's own and never a record's.
+
+    Args:
+        fixed: the texts before, between and after the cells; one more than there are cells.
+        cells: the redacted cells, in order.
+
+    Raises:
+        TypeError: a cell was not redacted, which is a fault in the program.
+    """
+    pieces = [fixed[0]]
+    for cell, text_after in zip(cells, fixed[1:], strict=True):
+        if not isinstance(cell, Redacted):
+            raise TypeError("a part of a prompt would be shown without redaction")
+        pieces += [cell, text_after]
+    return mark_redacted("".join(pieces))

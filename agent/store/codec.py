@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from agent.vocabulary import (
+    Cell,
     Identifier,
     Instance,
     Message,
@@ -16,6 +17,31 @@ from agent.vocabulary import (
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
+    content = _list_contents(instance)
+    if instance.cells is not None:
+        content[0] = 4
+        if not instance.identifiers:
+            content.append([])
+        content.append(
+            [[cell.message, cell.start, cell.end, cell.column] for cell in instance.cells]
+        )
+    return _write_json(content)
+
+
+def encode_question(instance: Instance) -> bytes:
+    """Return the instance as bytes without its cells, as earlier versions wrote it.
+
+    The cells change neither the question nor its scores, so a run that was begun by an earlier version goes on.
+    """
+    return _write_json(_list_contents(instance))
+
+
+def _write_json(content: list[object]) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _list_contents(instance: Instance) -> list[object]:
+    """Return the version of the format and all fields except the cells."""
     shortenable: list[object] | None = None
     if instance.shortenable is not None:
         part = instance.shortenable
@@ -37,16 +63,17 @@ def encode_instance(instance: Instance) -> bytes:
         content.append(
             [[identifier.entity, identifier.value] for identifier in instance.identifiers]
         )
-    return json.dumps(content, separators=(",", ":")).encode()
+    return content
 
 
 def decode_instance(data: bytes) -> Instance:
     """Decode an instance encoded by `encode_instance`."""
-    # Version 1 ends with `extra`; version 2 ends before the identifiers.
+    # Version 1 ends with `extra`; version 2 ends before the identifiers, and version 3 before the cells.
     _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
     subgroups = newer[0] if newer else {}
     part = newer[1] if newer else None
     identifiers = newer[2] if len(newer) > 2 else []
+    cells = newer[3] if len(newer) > 3 else None
     return Instance(
         id=identity,
         unit=unit,
@@ -57,6 +84,7 @@ def decode_instance(data: bytes) -> Instance:
         subgroups=subgroups,
         shortenable=Shortenable(*part) if part else None,
         identifiers=tuple(Identifier(entity, value) for entity, value in identifiers),
+        cells=None if cells is None else tuple(Cell(*cell) for cell in cells),
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 
-from agent.store.codec import encode_instance
+from agent.store.codec import encode_question
 from agent.store.vault import Vault
 from agent.vocabulary import Instance
 
@@ -16,7 +16,7 @@ class PlanDigest:
         self._whole = hashlib.sha256(json.dumps(list(scored_by)).encode())
 
     def add(self, encoded: bytes, request_key: bytes) -> None:
-        """Add the next instance, encoded by `encode_instance`."""
+        """Add the next instance, encoded by `encode_question`."""
         self._whole.update(len(encoded).to_bytes(8, "big") + encoded + request_key)
 
     def digest(self) -> bytes:
@@ -77,7 +77,7 @@ class Identities:
         """
         plan = PlanDigest(scored_by)
         for instance, request_key in planned:
-            plan.add(encode_instance(instance), request_key)
+            plan.add(encode_question(instance), request_key)
         return self.key_plan(plan)
 
     def key_plan(self, plan: PlanDigest) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from agent.redaction.gateway.cells import FixedTexts, SplitMessage, keep_whole, split_messages
 from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
 from agent.redaction.gateway.readings import (
     AnswerReading,
@@ -16,7 +17,7 @@ from agent.redaction.gateway.readings import (
     list_reading_texts,
 )
 from agent.redaction.gateway.subject import Subject
-from agent.redaction.redacted import Redacted, Redactor, reveal_record
+from agent.redaction.redacted import CuedText, Redacted, Redactor, reveal_record
 from agent.vocabulary import Instance, Score, Unscored
 
 if TYPE_CHECKING:
@@ -138,25 +139,35 @@ class Clearer(ABC):
             return []
         judgements = [(judged or {}).get(stored.position, ()) for stored in instances]
         readings = [(read or {}).get(stored.position, ()) for stored in instances]
-        records: list[list[str]] = []
-        for stored, of_answer, read_from in zip(instances, judgements, readings, strict=True):
-            texts = list(_list_texts(stored, of_answer, reveals=self.reveals))
+        prompts = [self._split_prompt(stored.instance) for stored in instances]
+        records: list[list[str | CuedText]] = []
+        for stored, prompt, of_answer, read_from in zip(
+            instances, prompts, judgements, readings, strict=True
+        ):
+            texts = list(_list_texts(stored, prompt, of_answer, reveals=self.reveals))
             records.append([*texts, *list_reading_texts(read_from)])
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         subjects = [Subject.read_instance(stored.instance) for stored in instances]
         cleared = self.clear_records(records, which, subjects)
         cases: list[ClearedCase] = []
-        for stored, of_answer, read_from, cleared_texts in zip(
-            instances, judgements, readings, cleared, strict=True
+        for stored, prompt, of_answer, read_from, cleared_texts in zip(
+            instances, prompts, judgements, readings, cleared, strict=True
         ):
             remaining = iter(cleared_texts)
-            case = _build_case(stored, of_answer, remaining, reveals=self.reveals)
+            case = _build_case(stored, prompt, of_answer, remaining, reveals=self.reveals)
             cases.append(_add_readings(case, stored, read_from, remaining))
         return cases
 
+    def _split_prompt(self, instance: Instance | None) -> tuple[SplitMessage, ...]:
+        """Split the messages into the parts to clear and the benchmark's own text; by default, clear them whole."""
+        return () if instance is None else keep_whole(instance)
+
     @abstractmethod
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
+        self,
+        records: Sequence[Sequence[str | CuedText]],
+        which: str,
+        subjects: Sequence[Subject] = (),
     ) -> list[list[Redacted]]:
         """Clear the texts of several records, each record separately.
 
@@ -174,7 +185,13 @@ class Redacting(Clearer):
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
+        self._fixed_texts = FixedTexts(redactor)
         self.note = f"Texts are redacted under policy {redactor.policy}."
+
+    def _split_prompt(self, instance: Instance | None) -> tuple[SplitMessage, ...]:
+        if instance is None or not self._fixed_texts.may_be_shown(instance):
+            return super()._split_prompt(instance)
+        return split_messages(instance)
 
     @property
     def withheld(self) -> int:
@@ -182,7 +199,10 @@ class Redacting(Clearer):
         return sum(self._redactor.withheld.values())
 
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
+        self,
+        records: Sequence[Sequence[str | CuedText]],
+        which: str,
+        subjects: Sequence[Subject] = (),
     ) -> list[list[Redacted]]:
         """Redact the texts of each record together."""
         del which
@@ -210,11 +230,14 @@ class Revealing(Clearer):
         self._purpose = purpose
 
     def clear_records(
-        self, records: Sequence[Sequence[str]], which: str, subjects: Sequence[Subject] = ()
+        self,
+        records: Sequence[Sequence[str | CuedText]],
+        which: str,
+        subjects: Sequence[Subject] = (),
     ) -> list[list[Redacted]]:
         """Return the texts unchanged, after writing the audit entry."""
         del subjects
-        all_texts = [text for record in records for text in record]
+        all_texts = [CuedText.wrap(text).text for record in records for text in record]
         texts = iter(reveal_record(all_texts, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]
 
@@ -239,14 +262,19 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 
 
 def _list_texts(
-    stored: "StoredInstance", judged: Sequence[SeatJudgement], *, reveals: bool
-) -> Iterator[str]:
+    stored: "StoredInstance",
+    prompt: Sequence[SplitMessage],
+    judged: Sequence[SeatJudgement],
+    *,
+    reveals: bool,
+) -> Iterator[str | CuedText]:
     """Yield every text of an instance, in the order in which `_build_case` consumes them."""
     instance, response = stored.instance, stored.response
     if instance is not None:
         if reveals:
             yield instance.id
-        yield from (message.content for message in instance.messages)
+        for message in prompt:
+            yield from message.cells
         yield from (reference.text for reference in instance.references)
     if response is not None:
         yield response.text
@@ -260,6 +288,7 @@ def _list_texts(
 
 def _build_case(
     stored: "StoredInstance",
+    split_prompt: Sequence[SplitMessage],
     judged: Sequence[SeatJudgement],
     texts: Iterator[Redacted],
     *,
@@ -269,7 +298,9 @@ def _build_case(
     identity = next(texts) if reveals and instance is not None else None
     prompt = references = None
     if instance is not None:
-        prompt = tuple(ClearedMessage(message.role, next(texts)) for message in instance.messages)
+        prompt = tuple(
+            ClearedMessage(message.role, message.join_cleared(texts)) for message in split_prompt
+        )
         references = tuple(_build_references(instance, texts))
     return ClearedCase(
         position=stored.position,

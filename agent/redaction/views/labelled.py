@@ -25,7 +25,7 @@ _IDENTIFYING_WORDS = (
 _WORDS_OF_THINGS = (
     "drug test generic brand medication medicine gene file disease diagnosis column field model product class "
     "variable procedure organism species lab dataset table function tool event metric unit units count total mean "
-    "per of"
+    "per of condition criterion"
 )
 # As keys of data, these may denote the name, date or picture of anything.
 _AMBIGUOUS_WORDS = "name names date image link record device death country number num no nr lot client face template"
@@ -74,7 +74,7 @@ def read_labelled(text: str) -> Iterator[Substitution]:
             yield from _write_as_line(match, group, _label_key(match.group("key")))
     if "</" in text:
         for match in _ROW_OF_HTML.finditer(text):
-            yield from _write_as_line(match, "value", _read_label(match.group("key")))
+            yield from _write_as_line(match, "value", read_label(match.group("key")))
         for match in _ELEMENT.finditer(text):
             yield from _write_as_line(match, "value", _label_key(match.group("key")))
     if "=" in text or "_" in text or ": " in text:
@@ -96,7 +96,7 @@ def _write_as_line(match: re.Match[str], group: str, label: str) -> Iterator[Sub
     yield Substitution(end, match.end(), "\n")
 
 
-def _read_label(written: str) -> str:
+def read_label(written: str) -> str:
     """Return `written` as the label of a form, or "" if it does not label an identifying value."""
     if len(written) > _MAX_LABEL_LENGTH:
         return ""
@@ -110,14 +110,14 @@ def _read_label(written: str) -> str:
 
 def _label_key(key: str) -> str:
     """Return the label for a key of data, or "" if the key may refer to a thing as well as to a person."""
-    label = _read_label(key.rpartition(":")[2])
+    label = read_label(key.rpartition(":")[2])
     return "" if label in _AMBIGUOUS_KEYS else label
 
 
 def _label_cell(cell: str) -> str:
     """Return the label in the first cell of a row with two cells."""
     is_value = any(character.isdigit() or character in "<>=" for character in cell)
-    return "" if is_value else _read_label(cell)
+    return "" if is_value else read_label(cell)
 
 
 def _read_table(text: str, separator: str) -> Iterator[Substitution]:
@@ -160,7 +160,7 @@ def _read_head(contents: Sequence[str]) -> Sequence[str]:
         return ()
     if any(len(cell) > _MAX_LABEL_LENGTH or any(map(str.isdigit, cell)) for cell in contents):
         return ()
-    labels = [_read_label(cell) for cell in contents]
+    labels = [read_label(cell) for cell in contents]
     return labels if any(labels) else ()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Shorten
 from agent.datasets.load import iter_instances, load_instances, locate_dataset
-from agent.datasets.prompt import PromptTemplate
+from agent.datasets.prompt import PromptTemplate, RenderedText
 from agent.errors import BenchmarkError, ConfigError
 from agent.vocabulary import Message
 from tests.agent.datasets.own import CANARY, instances, own, problem
@@ -360,10 +360,14 @@ def test_the_span_to_cut_is_exact_whatever_stands_around_it(
         shorten=Shorten("note"),
     )
     prompt = PromptTemplate(
-        benchmark, {"note", "q"}, head.replace("{", "").replace("}", ""), tuple(examples)
+        benchmark,
+        {"note", "q"},
+        head.replace("{", "").replace("}", ""),
+        tuple(map(RenderedText, examples)),
     )
-    messages, part = prompt.render({"note": note, "q": left + question + right})
-    content = messages[part.message].content
+    rendered = prompt.render({"note": note, "q": left + question + right})
+    part = rendered.shortenable
+    content = rendered.messages[part.message].content
     assert content[part.start : part.end] == note
     assert content[: part.start].endswith(left + question + right + "#")
     assert content[part.end :] == left + question + right
@@ -375,3 +379,64 @@ def test_an_instance_comes_before_the_file_is_read_to_its_end(tmp_path):
     assert next(walk).id == "1"
     with pytest.raises(BenchmarkError, match="row 2"):
         next(walk)
+
+
+def cells(instance):
+    """The marked parts of an instance's prompt: (column, text)."""
+    parts = []
+    for cell in instance.cells:
+        parts.append((cell.column, instance.messages[cell.message].content[cell.start : cell.end]))
+    return parts
+
+
+def test_cells_are_marked_and_option_letters_are_not(tmp_path):
+    yaml = (
+        "instructions: '  About {sex}. '\nsystem_prompt_file: s.txt\nchoices: {columns: [x, y]}\n"
+        "gold: {column: right, form: letter}\n"
+    )
+    data = "note,sex,x,y,right\nA. trap,F,yes,no B. more,A\n"
+    benchmark = own(
+        tmp_path, yaml, prompt="Note: {note}\n{options}\n?", data_csv=data, **{"s.txt": "S {sex}"}
+    )
+    (instance,) = instances(benchmark)
+    assert cells(instance) == [
+        ("sex", "F"),
+        ("sex", "F"),
+        ("note", "A. trap"),
+        ("options", "yes"),
+        ("options", "no B. more"),
+    ]
+
+
+def test_cells_that_only_signs_separate_are_one(tmp_path):
+    benchmark = own(
+        tmp_path,
+        prompt="{family}, {given} born {day}/{month}, {town}\n{town}",
+        data_csv="family,given,day,month,town,correct_answer\nVale,Ann,1,3,Ely,a\n",
+    )
+    (instance,) = instances(benchmark)
+    assert [text for _, text in cells(instance)] == ["Vale, Ann", "1/3, Ely", "Ely"]
+
+
+def test_a_solved_example_keeps_its_cells(tmp_path):
+    yaml = "few_shot: {column: part, value: train, count: 1}\n"
+    data = "note,part,correct_answer\nn1,train,because\nn2,test,a2\n"
+    (instance,) = instances(own(tmp_path, yaml, prompt="Q: {note}\nA:", data_csv=data))
+    assert cells(instance) == [("note", "n1"), ("correct_answer", "because"), ("note", "n2")]
+
+
+@given(texts, texts, texts, texts)
+def test_the_text_between_cells_is_the_template(head, left, note, question):
+    rendered = RenderedText.join(
+        [RenderedText(head), RenderedText.from_record(note, "n"), RenderedText(left)]
+    )
+    whole = RenderedText.join([rendered.strip(), RenderedText.from_record(question, "q")])
+    parts = [whole.text[cell.start : cell.end] for cell in whole.cells]
+    assert whole.text == (head + note + left).strip() + question
+    assert all(parts)
+    assert [part for part in parts if part not in (note.strip(), question)] in (
+        [],
+        [note.lstrip()],
+        [note.rstrip()],
+        [note],
+    )

@@ -1,10 +1,19 @@
 """Whatever text a record holds, it comes back as it was."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.store.codec import decode_instance, decode_response, encode_instance, encode_response
+from agent.store.codec import (
+    decode_instance,
+    decode_response,
+    encode_instance,
+    encode_question,
+    encode_response,
+)
 from agent.vocabulary import (
+    Cell,
     Identifier,
     Instance,
     Message,
@@ -31,6 +40,11 @@ instances = st.builds(
         Shortenable, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.just("end")
     ),
     st.lists(st.builds(Identifier, anything, anything), max_size=3).map(tuple),
+    st.none()
+    | st.lists(
+        st.builds(Cell, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), anything),
+        max_size=3,
+    ).map(tuple),
 )
 responses = st.builds(
     Response,
@@ -49,6 +63,12 @@ responses = st.builds(
 @given(instances)
 def test_an_instance_comes_back_as_it_was(instance: Instance):
     assert decode_instance(encode_instance(instance)) == instance
+
+
+@given(instances)
+def test_a_question_keeps_its_bytes_whether_or_not_its_cells_are_known(instance: Instance):
+    without = replace(instance, cells=None)
+    assert encode_question(instance) == encode_instance(without) == encode_question(without)
 
 
 @given(responses)

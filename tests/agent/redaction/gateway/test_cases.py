@@ -7,6 +7,7 @@ from pathlib import Path
 from agent.redaction import Redacted, Withheld
 from agent.redaction.engine import Engine
 from agent.redaction.gateway.cases import Redacting
+from agent.redaction.redacted import CuedText
 from agent.vocabulary import Identifier, Reference
 from tests.agent.service.filled_site import Case, case, filled_site
 
@@ -56,7 +57,10 @@ class Listener:
         return self._engine.redact(text)
 
     def redact_record(
-        self, texts: Sequence[str], identifiers: Sequence[Identifier] = (), unit: str | None = None
+        self,
+        texts: Sequence[str | CuedText],
+        identifiers: Sequence[Identifier] = (),
+        unit: str | None = None,
     ) -> list[Redacted]:
         self.heard.append(([one.value for one in identifiers], unit))
         return self._engine.redact_record(texts, identifiers, unit)

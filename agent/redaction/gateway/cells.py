@@ -1,0 +1,167 @@
+"""Split prompts into the cells of the record, which are redacted, and the benchmark's own text, shown as it is.
+
+The benchmark's own text (instructions, separators, role labels, option letters) is the same for every instance. That of
+a shipped benchmark is public. That of a site's own benchmark may hold a real case, such as a solved example in the
+prompt file: it is searched once, and if anything is found, the prompts of that benchmark are redacted whole.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from agent.redaction.gateway.shipped_text import is_shipped
+from agent.redaction.redacted import CuedText, Redacted, Redactor, join_redacted
+from agent.redaction.views.labelled import read_label
+from agent.vocabulary import Cell, Instance, Message
+
+_MAX_CUE = 60  # characters; longer text before a cell is a sentence rather than a label
+_CELL_MARK = " ... "  # stands for a cell where the fixed text is searched
+_OPTION_LETTER = re.compile(r"[A-Z]\.")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_OPTIONS = "options"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitMessage:
+    """A message of the prompt, split at its cells.
+
+    Attributes:
+        role: the role of the message.
+        fixed: the texts before, between and after the cells; one more than there are cells.
+        cells: the texts to clear.
+    """
+
+    role: str
+    fixed: tuple[str, ...]
+    cells: tuple[CuedText, ...]
+
+    def join_cleared(self, texts: Iterator[Redacted]) -> Redacted:
+        """Return the message with the next cleared texts in place of its cells."""
+        return join_redacted(self.fixed, list(islice(texts, len(self.cells))))
+
+
+class FixedTexts:
+    """Decides whether the text between the cells of a prompt may be shown as it is.
+
+    Args:
+        redactor: searches the text of benchmarks that are not shipped.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._is_clean: dict[bytes, bool] = {}
+
+    def may_be_shown(self, instance: Instance) -> bool:
+        """Return whether the cells are known, and the text between them is shipped or contains no identifier."""
+        if instance.cells is None or not _are_in_order(instance.cells, instance.messages):
+            return False
+        text = find_unshipped_text(instance)
+        if not text:
+            return True
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        if digest not in self._is_clean:
+            self._is_clean[digest] = self._redactor.redact(text) == text
+        return self._is_clean[digest]
+
+
+def keep_whole(instance: Instance) -> tuple[SplitMessage, ...]:
+    """Return the messages, each as one text to clear."""
+    split: list[SplitMessage] = []
+    for message in instance.messages:
+        split.append(SplitMessage(message.role, ("", ""), (CuedText(message.content),)))
+    return tuple(split)
+
+
+def split_messages(instance: Instance) -> tuple[SplitMessage, ...]:
+    """Return the messages split at their cells. A cell whose whole text is shipped is part of the fixed text."""
+    split: list[SplitMessage] = []
+    for number, message in enumerate(instance.messages):
+        content = message.content
+        fixed: list[str] = []
+        cells: list[CuedText] = []
+        end = 0
+        for cell in _list_cells(instance, number):
+            text = content[cell.start : cell.end]
+            if is_shipped(text):
+                continue
+            before = content[end : cell.start]
+            fixed.append(before)
+            cells.append(CuedText(text, _list_cues(cell.column, before)))
+            end = cell.end
+        fixed.append(content[end:])
+        split.append(SplitMessage(message.role, tuple(fixed), tuple(cells)))
+    return tuple(split)
+
+
+def find_unshipped_text(instance: Instance) -> str:
+    """Return the lines of the fixed text that no shipped benchmark has, with a mark for each cell."""
+    lines: list[str] = []
+    for number in range(len(instance.messages)):
+        for pieces in list_fixed_lines(instance, number):
+            if not all(map(_is_known_piece, pieces)):
+                lines.append(_CELL_MARK.join(pieces))
+    return "\n".join(lines)
+
+
+def list_fixed_lines(instance: Instance, number: int) -> list[list[str]]:
+    """Return the lines of a message's fixed text, each as the pieces around its cells."""
+    content = instance.messages[number].content
+    lines: list[list[str]] = [[]]
+    end = 0
+    for start, next_end in [
+        *((cell.start, cell.end) for cell in _list_cells(instance, number)),
+        (len(content), len(content)),
+    ]:
+        first, *others = content[end:start].split("\n")
+        lines[-1].append(first)
+        lines += [[line] for line in others]
+        end = next_end
+    return lines
+
+
+def _list_cells(instance: Instance, number: int) -> list[Cell]:
+    return [cell for cell in instance.cells or () if cell.message == number]
+
+
+def _is_known_piece(piece: str) -> bool:
+    piece = piece.strip()
+    if not any(map(str.isalnum, piece)):
+        return True
+    return _OPTION_LETTER.fullmatch(piece) is not None or is_shipped(piece)
+
+
+def _list_cues(column: str, before: str) -> tuple[str, ...]:
+    """Return the cues of a cell: the words before it, and its column if that names a person's detail.
+
+    An answer option has none.
+    """
+    if column == _OPTIONS:
+        return ()
+    words_before = _read_words_before(before)
+    label = read_label(column)
+    if not label or label in words_before.lower():
+        return (words_before,)
+    return (words_before, f"{label}: ")
+
+
+def _read_words_before(before: str) -> str:
+    """Return the text before a cell in its line or, if the cell begins the line, in the line before it."""
+    line_start = before.rfind("\n", 0, len(before.rstrip("\n"))) + 1
+    words = before[line_start:]
+    return words if len(words) <= _MAX_CUE and _WORD.search(words) else ""
+
+
+def _are_in_order(cells: Sequence[Cell], messages: Sequence[Message]) -> bool:
+    """Return whether the cells lie within their messages, in order and without overlaps."""
+    message = end = 0
+    for cell in cells:
+        if cell.message != message:
+            end = 0
+        if cell.message < message or cell.message >= len(messages):
+            return False
+        if not end <= cell.start <= cell.end <= len(messages[cell.message].content):
+            return False
+        message, end = cell.message, cell.end
+    return True
