@@ -15,26 +15,30 @@ _PIECE_OF_PATTERN = re.compile(r"\\.|\(\?P[<=]\w+|.", re.DOTALL)
 
 
 class CaselessPattern:
-    """A pattern that ignores case. Its matches have the positions of the text, but their groups are in lower case."""
+    """A pattern that ignores case. Its matches have the positions of the text, but their groups are in lower case.
 
-    __slots__ = ("_lowered",)
+    Attributes:
+        lowered: the pattern that is searched in the text in lower case.
+    """
+
+    __slots__ = ("lowered",)
 
     def __init__(self, lowered: re.Pattern[str]) -> None:
-        self._lowered = lowered
+        self.lowered = lowered
 
     def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """Return the first match in the text, as `re.Pattern.search` does."""
-        return self._lowered.search(lower(text), start, end)
+        return self.lowered.search(lower(text), start, end)
 
     def match(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
         """Return the match that begins at `start`, as `re.Pattern.match` does."""
-        return self._lowered.match(lower(text), start, end)
+        return self.lowered.match(lower(text), start, end)
 
     def finditer(
         self, text: str, start: int = 0, end: int = sys.maxsize
     ) -> Iterator[re.Match[str]]:
         """Yield the matches in the text, as `re.Pattern.finditer` does."""
-        return self._lowered.finditer(lower(text), start, end)
+        return self.lowered.finditer(lower(text), start, end)
 
 
 def compile_caseless(pattern: str, flags: int = 0) -> CaselessPattern:

@@ -8,7 +8,7 @@ from functools import lru_cache
 Sentences = Mapping[int, str]
 """The sentences of a note by their number; empty if they are not known."""
 
-_NOTE_LINE = re.compile(r"^(\d{1,4}) (.*)$", re.MULTILINE)
+_NOTE_LINE = re.compile(r"(\d{1,4}) (.*)")
 _WORD = re.compile(r"\w+(?:[.']\w+)?")
 _MIN_SIMILARITY = 0.6
 _MIN_PART = 4  # words of a quotation of a part of a sentence
@@ -93,7 +93,10 @@ def measure_similarity(a: frozenset[str], b: frozenset[str]) -> float:
 def list_sentences(prompt: str) -> dict[int, str]:
     """Return the numbered sentences of the last note in a prompt, or nothing if it has none."""
     sentences: dict[int, str] = {}
-    for match in _NOTE_LINE.finditer(prompt):
+    for line in prompt.split("\n"):
+        match = _NOTE_LINE.fullmatch(line)
+        if match is None:
+            continue
         number = int(match[1])
         if number == 0:
             sentences = {}

@@ -4,31 +4,45 @@ Every repetition is bounded, so that hostile text takes no longer than any other
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+
+from agent.reading.caseless import CaselessPattern, compile_caseless, lower
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictPattern:
-    """A statement about a note. The pattern is tried where any of the words in `needs`, in lower case, occurs."""
+    """A statement about a note. The pattern is tried where any of the words in `needs` occurs, both in lower case."""
 
     needs: tuple[str, ...]
     pattern: re.Pattern[str]
 
-    def find_all(self, flat: str, lower: str) -> Iterator[re.Match[str]]:
-        """Yield the statements in a text, which is also given in lower case."""
-        for word in self.needs:
-            if word in lower:
-                return self.pattern.finditer(flat)
-        return iter(())
+
+def find_statements(
+    statements: Iterable[VerdictPattern], text: str, limit: int | None = None
+) -> Iterator[re.Match[str]]:
+    """Yield the statements in a text, with the positions of the text and groups in lower case.
+
+    Args:
+        statements: the statements to find.
+        text: the text.
+        limit: the number of places at which each statement is found at most.
+    """
+    lowered = lower(text)
+    for statement in statements:
+        for word in statement.needs:
+            if word in lowered:
+                yield from islice(statement.pattern.finditer(lowered), limit)
+                break
 
 
 def _build_statement(needs: str, pattern: str) -> VerdictPattern:
-    return _join(needs, re.compile(pattern, re.IGNORECASE))
+    return _join(needs, compile_caseless(pattern))
 
 
-def _join(needs: str, pattern: re.Pattern[str]) -> VerdictPattern:
-    return VerdictPattern(tuple(needs.split("|")), pattern)
+def _join(needs: str, pattern: CaselessPattern) -> VerdictPattern:
+    return VerdictPattern(tuple(needs.split("|")), pattern.lowered)
 
 
 # Marks that carry no meaning here are replaced by spaces, so that positions stay the same.
@@ -142,12 +156,11 @@ INCORRECT = re.compile(
     rf"{BULLET}(?:(?i:{LABEL}))?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z)|[:,]?\s\d)"
     rf"|Incorrect(?=[.!:]\s)|ERROR(?=\W{{1,3}}\d))(?!\w)"
 )
-ID_LINE = re.compile(
+ID_LINE = compile_caseless(
     rf"{BULLET}(?:{CAPTION})?(?P<label>{LABEL})?"
     rf"(?:(?:the\s)?(?:error|wrong|incorrect|erroneous)\s{{0,2}}(?:is\s)?(?:in\s)?(?=[A-Z]))?"
     rf"(?:(?P<word>{SENTENCE_WORD}|s(?=\d))\s{{0,2}}|(?P<id>ids?\s{{0,2}}))?"
     rf"{NUMBER}(?P<mark>(?:'(?!s\b))?(?:\s{{0,2}}[.):,;=>→➜➡-]{{1,2}})?)",
-    re.IGNORECASE,
 )
 SUBMISSION = re.compile(
     r"[ \t'-]{0,4}(?:(?:[A-Za-z]\w{0,20}(?:-\w{1,20}){1,4}"
@@ -167,11 +180,10 @@ STATUS = re.compile(
     r"|erroneous|not\s(?:correct|fine|ok|okay|right|accurate)|f(?:alse)?(?=\W{0,3}(?:$|\Z|\n)))\b)",
     re.IGNORECASE,
 )
-DOUBT = re.compile(
+DOUBT = compile_caseless(
     r"\b(?:might|may|could(?!\sn[o])(?!n't)|possibly|perhaps|maybe|at\sfirst|initially|first\sthought"
     r"|suspicious|suspicio\w{1,3}|candidates?|tempt\w{0,5}|consider(?:ed|ing)?"
     r"|quibble|far\sfrom|need(?:ed)?\s(?:more|further|additional)|(?:hard|difficult|reluctant|hesitant)\sto|hesitate|whether|one\shand|other\shand|second-most|sure\sif|asked|task)\b|\?\W{0,3}$",
-    re.IGNORECASE,
 )
 # "Sentences 0-5: CORRECT"
 SENTENCE_BEFORE = re.compile(
@@ -189,10 +201,9 @@ IN_PART = re.compile(
     r"\s(?:in\smost|for\sthe\smost|in\sgeneral|in\slarge|in\spart|partly)\b", re.IGNORECASE
 )
 # '"Vaginal pH is 5.8." is not wrong.'
-CALLED_FINE = re.compile(
+CALLED_FINE = compile_caseless(
     r"\b(?:is|are|was|looks|seems)\s(?:\w{1,12}\s){0,2}?(?:right|correct|fine|accurate|not\swrong|not\sincorrect|okay|ok|plausible"
     r"|acceptable)\b",
-    re.IGNORECASE,
 )
 IF = re.compile(r"\W{0,4}(?:if|unless|suppose|were|had)\b", re.IGNORECASE)
 IF_WITHIN = re.compile(r"\b(?:if|whether|unless|in\scase|when)\b[^,;:]{0,60}$", re.IGNORECASE)
@@ -409,7 +420,7 @@ THIS_WRONG = re.compile(
     rf"|(?:wrong|incorrect|error|erroneous|inaccurate)\W{{0,3}}(?:$|\Z|\n))",
     re.IGNORECASE,
 )
-WRONG_BEFORE = re.compile(
+WRONG_BEFORE = compile_caseless(
     rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
     rf"|fehler|erreur|errore|erro|fout|ошибка|falla)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
@@ -417,9 +428,8 @@ WRONG_BEFORE = re.compile(
     rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
     rf"|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
     rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
-    re.IGNORECASE,
 )
-WRONG_AFTER = re.compile(
+WRONG_AFTER = compile_caseless(
     rf"{REFERENCE}(?P<between>(?:[^.!?\n]|(?<=\d)\.(?=\d)){{0,160}}?)"
     rf"(?:(?:\b(?:is|was|are|contains?|has|includes?|seems|appears|looks|holds|as|being|be|with)"
     rf"|'s)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,4}}?{WRONG_WORD}"
@@ -432,59 +442,51 @@ WRONG_AFTER = re.compile(
     r"|\binstead\sof\b|\bneeds\s(?:an?\s)?(?:to\sbe\s)?(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     r"|\b(?:must|has\sto|should)\sbe\s(?:correct|chang|fix|revis|amend|replac)\w{1,5}\b"
     rf"|\b(?:is|ist|es|est|è|é|está|jest)\s(?:the\s(?:one|error|wrong|incorrect|problem|altered)|{WRONG_WORD}))",
-    re.IGNORECASE,
 )
-MENDED = re.compile(
+MENDED = compile_caseless(
     rf"\b(?:change|correct|replace|fix|strike(?:\sout)?|rewrite|amend|edit|revise|modify|cross\sout"
     rf"|flag(?:ged)?|correcting|marked|corrected|disagree\swith|take\sissue\swith|object(?:ion\sis)?\sto|(?:goes|went)\swrong\s(?:in|at))"
     rf" {{1,2}}(?:the )?(?:\w{{1,12}} ){{0,2}}?{REFERENCE}",
-    re.IGNORECASE,
 )
-MENDED_IN = re.compile(
+MENDED_IN = compile_caseless(
     rf"\b(?:(?:change|replace|correct|fix|swap)\s|(?:should|must|needs\sto|ought\sto)\s(?:have\s)?(?:be(?:en)?"
     rf"|read|say|state)\b)[^\n.!?]{{0,160}}?(?:\bin\s(?:the\s)?|\s{{2}}){REFERENCE}",
-    re.IGNORECASE,
 )
-CHOICE = re.compile(
+CHOICE = compile_caseless(
     rf"(?:\b(?:had|have)\sto\s(?:pick|choose|guess|decide)(?:\sone)?,?|\b(?:best\sguess|my\s(?:pick|choice|vote|money))(?:\s(?:is|was|would\sbe|goes\sto|on))?"
     rf"|\bi(?:'d|'ll|\swould|\swill)?\s(?:say|pick|choose|answer|go\s(?:with|for)|select|flag|settle\s(?:on"
     rf"|for)|opt\sfor|name)(?:\sthat|\sit's|\sit\sis)?"
     rf"|\bthe\s(?:sentence\s)?id\s(?:is|would\sbe)|\bleav(?:es|ing)\s(?:us\swith|only|just|me\swith)?|\b(?:it"
     rf"|this)(?:'s|\sis|\smust\sbe|\shas\sto\sbe)(?=\s(?:the\s)?(?:{SENTENCE_WORD}|ids?)\s))"
     rf"\s{{0,2}}:?\s{{0,2}}(?:the\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?!\s(?:[a-z]{{2,}})\s(?:{SENTENCE_WORD}))",
-    re.IGNORECASE,
 )
 # "It's 6.", "Probably 6", "Wrong is 6": a sentence that says no more.
-BARE_CHOICE = re.compile(
+BARE_CHOICE = compile_caseless(
     rf"(?:^|[.!?\n]\s|,\s(?=so\s|hence\s))\W{{0,4}}(?:(?:i\sthink\s)?(?:it(?:'s|\sis|\smust\sbe|\shas\sto\sbe)|gotta\sbe|must\sbe|has\sto\sbe)"
     rf"|(?:so|hence|thus|therefore|final|verdict|return|print)(?:\s(?:it's|it\sis|it\smust\sbe))?"
     rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect|bad"
     rf"|i(?:'d|\swould)\s(?:fix|correct|change|flag)|i\svote\sfor|my\smoney(?:'s|\sis)\son)"
     rf"[:,]?\s(?:probably\s)?(?:in\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?=\s{{0,2}}(?:[.!,;:)]|\n|\Z|because\b|since\b))",
-    re.IGNORECASE,
 )
 _WRONG_IN_CHINESE = r"(?:错误|錯誤|有误|有誤|有错|不正确|不正確|誤り|間違)"
-WRONG_AFTER_CHINESE = re.compile(
+WRONG_AFTER_CHINESE = compile_caseless(
     r"(?:第\s?(\d{1,4})\s?(?:号|號|番)?\s?(?:个|個)?(?:句|行|文)|句子?\s?(\d{1,4})(?!\d)|(\d{1,4})\s?番の文)"
     rf"(?P<between>[^。！？\n\d不没無ない]{{0,12}}?){_WRONG_IN_CHINESE}"
 )
-WRONG_IN_OTHER_SCRIPT = re.compile(
+WRONG_IN_OTHER_SCRIPT = compile_caseless(
     r"(?:(\d{1,4})번\s?문장|الجملة\s(?:رقم\s)?(\d{1,4})|文\s?(\d{1,4}))(?P<between>[^.。\n\d]{0,8}?)(?:틀[렸립]|잘못|오류|خاطئة|خطأ|間違|誤り)"
 )
-WRONG_BEFORE_CHINESE = re.compile(
+WRONG_BEFORE_CHINESE = compile_caseless(
     rf"{_WRONG_IN_CHINESE}(?:的)?(?:句子)?(?:在于|出现在|位于|是|在|为|は)\s?(?:第\s?(\d{{1,4}})\s?(?:号)?(?:句|行|文|个句)|句子\s?(\d{{1,4}})(?!\d))"
 )
-REMAINS = re.compile(
+REMAINS = compile_caseless(
     rf"(?:\b(?:thus|so|therefore|hence|only)\b,?\s)(?:{SENTENCE_WORD}\s)?{NUMBER}\s(?:remains|is\sleft)\b",
-    re.IGNORECASE,
 )
-EXCEPT_FOR = re.compile(
+EXCEPT_FOR = compile_caseless(
     rf"\b(?:except|apart\sfrom|other\sthan|besides|save\sfor|aside\sfrom)\s(?:for\s|in\s)?(?:the\s)?{REFERENCE}",
-    re.IGNORECASE,
 )
-ALL_EXCEPT = re.compile(
+ALL_EXCEPT = compile_caseless(
     rf"\b(?:all|everything|every)\s(?:\w{{1,12}}\s){{0,3}}?(?:except|but|besides|other\sthan|apart\sfrom)\s(?:for\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}",
-    re.IGNORECASE,
 )
 CALLS_WRONG_SOMEWHERE = (
     _build_statement(
@@ -609,9 +611,9 @@ BARE_WRONG = re.compile(
     rf"|one)\s(?:with|containing)\sthe\serror|off\b(?=\W)|the\sone(?=\s?[.!\n]|\Z))|(?:has|contains|holds)\s(?:the|an)\s(?:error|mistake)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
-NUMBER_ALONE = re.compile(
+NUMBER_ALONE = compile_caseless(
     rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,2}}(?:\.\s|\.?\Z|\.?\n))",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 REFERS = (
     "sentence|number|sentense|sentance|предложени|строк|line|id|statement|item"
@@ -648,11 +650,10 @@ CALLS_SENTENCE_WRONG = (
     _join(REFERS, NUMBER_ALONE),
 )
 DIGIT = re.compile(r"\d")
-ANNOUNCEMENT = re.compile(
+ANNOUNCEMENT = compile_caseless(
     r"(?:\b(?:answer|verdict|output|result|response|conclusion|submission|incorrect|error|wrong|correction"
     r"|corrected\s\w{1,12})(?:\s(?:is|reads|was|in|sentence|line)){0,3}\s{0,2}[:.!>=-]{0,3}"
     r"|\b(?:sentence|line|error)\s(?:is|reads|was)(?:\sin)?:?)$",
-    re.IGNORECASE,
 )
 LABELLED = re.compile(
     rf"\b(?:final\s)?(?:answer|verdict|conclusion)(?:\sis:?|\swould\sbe|:|\s?=>?"
@@ -660,16 +661,15 @@ LABELLED = re.compile(
     re.IGNORECASE,
 )
 CLAUSE_END = re.compile(r"[,;:]\s|\b(?:but|so|therefore|thus|hence|and)\b", re.IGNORECASE)
-REFERENCE_PATTERN = re.compile(REFERENCE, re.IGNORECASE)
+REFERENCE_PATTERN = compile_caseless(REFERENCE)
 FINE = re.compile(
     r"\b(?:is|are|was|looks|seems|appears)\s(?:\w{1,20}\s){0,2}?(?:correct|fine|accurate|right|okay?"
     r"|appropriate|plausible|acceptable)\b",
     re.IGNORECASE,
 )
-CALLS_WRONG = re.compile(
+CALLS_WRONG = compile_caseless(
     r"\b(?:error|wrong|incorrect|inaccurate|mistake|erroneous|problem|replace|change|should\s(?:read|be|say)"
     r"|instead|write|corrected|correction)\b",
-    re.IGNORECASE,
 )
 PROMPT = re.compile(r"^[^\S\n]{0,4}Clinical\snote:[^\S\n]{0,4}\n", re.MULTILINE)
 # A base model goes on with another note or question of its own.
@@ -706,15 +706,13 @@ NUMBER_WORDS = {
         )
     )
 }  # fmt: skip
-NUMBER_IN_WORDS = re.compile(
+NUMBER_IN_WORDS = compile_caseless(
     rf"\b(?P<before>{SENTENCE_WORD}\s(?:id\s|number\s|no\.\s)?|(?:wrong|incorrect|erroneous|faulty|altered)\s(?:one|entry|id)\sis\s)"
     rf"(?P<word>{'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b",
-    re.IGNORECASE,
 )
-PLACE_IN_WORDS = re.compile(
+PLACE_IN_WORDS = compile_caseless(
     r"\b(?P<place>first|opening|very\sfirst|last|final|closing|very\slast|penultimate|second-to-last)\s(?P<sentence>sentence|line|statement)\b"
     r"(?!\s(?:of(?!\s(?:the|this|your)\s(?:\w{1,12}\s)?(?:note|text|vignette|record|case|report)\b)|in|about|mention))",
-    re.IGNORECASE,
 )
 
 

@@ -115,7 +115,7 @@ class QuotedSentences:
         cues: tuple[patterns.VerdictPattern, ...] = patterns.REPLACED_WORDS
         if len(self._plain.split()) <= _MAX_SHORT:
             cues += patterns.CONTRASTED_WORDS
-        for match in _find_all(cues, self._plain):
+        for match in patterns.find_statements(cues, self._plain, _MAX_LOOKED_UP):
             groups = match.groupdict()
             start, end = match.span("old")
             if groups.get("new") and self._mentions(groups["new"]):
@@ -127,7 +127,9 @@ class QuotedSentences:
 
     def _find_described(self) -> Iterator[tuple[int | None, Span]]:
         """Yield the sentences described by their words: "the labetalol sentence is the wrong one"."""
-        for match in _find_all(patterns.DESCRIBED_SENTENCE, self._plain):
+        for match in patterns.find_statements(
+            patterns.DESCRIBED_SENTENCE, self._plain, _MAX_LOOKED_UP
+        ):
             if not self._is_doubted(*match.span("old")):
                 yield self._look_up_words(match["old"]), match.span("old")
 
@@ -159,12 +161,6 @@ class QuotedSentences:
 def _get_quote(match: re.Match[str]) -> Span:
     """Return the span within the quotation marks, which are double or single."""
     return match.span(1) if match[1] else match.span(2)
-
-
-def _find_all(cues: Iterable[patterns.VerdictPattern], plain: str) -> Iterator[re.Match[str]]:
-    lower = plain.lower()
-    for cue in cues:
-        yield from islice(cue.find_all(plain, lower), _MAX_LOOKED_UP)
 
 
 def _keep_first(pairs: Iterable[tuple[int | None, Span]]) -> dict[int, Span]:

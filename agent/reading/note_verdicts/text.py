@@ -57,22 +57,22 @@ def _find_answer_to_prompt(flat: str) -> tuple[int, int]:
 
 def _write_numbers(flat: str, last: int) -> str:
     """Write "sentence ten" and "the last sentence" with digits; the text keeps its length."""
-    flat = patterns.NUMBER_IN_WORDS.sub(
-        lambda match: f"{match['before']}{patterns.NUMBER_WORDS[match['word'].lower()]}".ljust(
-            len(match[0])
-        ),
-        flat,
-    )
-    return patterns.PLACE_IN_WORDS.sub(lambda match: _write_place(match, last), flat)
+    for match in patterns.NUMBER_IN_WORDS.finditer(flat):
+        start, end = match.span("word")
+        number = patterns.NUMBER_WORDS[match["word"]]
+        flat = flat[:start] + str(number).ljust(end - start) + flat[end:]
+    for match in patterns.PLACE_IN_WORDS.finditer(flat):
+        sentence = flat[match.start("sentence") : match.end("sentence")]
+        numbered = f"{sentence} {_get_place(match['place'], last)}".ljust(len(match[0]))
+        flat = flat[: match.start()] + numbered + flat[match.end() :]
+    return flat
 
 
-def _write_place(match: re.Match[str], last: int) -> str:
-    place = match["place"].lower()
+def _get_place(place: str, last: int) -> int:
+    """Return the number of the first, last or last but one sentence."""
     if place in ("penultimate", "second-to-last"):
-        number = last - 1
-    else:
-        number = 0 if place in ("first", "very first", "opening") else last
-    return f"{match['sentence']} {number}".ljust(len(match[0]))
+        return last - 1
+    return 0 if place in ("first", "very first", "opening") else last
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,25 +363,17 @@ class ClaimsOfText:
         flat = self._flat
         for match in patterns.TOKEN.finditer(flat):
             self._add_token(match)
-        lower = flat.lower()
-        for statement in patterns.CALLS_CORRECT:
-            for match in statement.find_all(flat, lower):
-                if self._may_call_correct(match):
-                    self._add(
-                        NO_ERROR, match.start(), match.end(), "stated verdict", is_final=False
-                    )
-        for statement in patterns.CALLS_WRONG_SOMEWHERE:
-            for match in statement.find_all(flat, lower):
-                if not self._is_doubted(match.start(), match.end()):
-                    self._add(
-                        SOME_ERROR, match.start(), match.end(), "stated verdict", is_final=False
-                    )
+        for match in patterns.find_statements(patterns.CALLS_CORRECT, flat):
+            if self._may_call_correct(match):
+                self._add(NO_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
+        for match in patterns.find_statements(patterns.CALLS_WRONG_SOMEWHERE, flat):
+            if not self._is_doubted(match.start(), match.end()):
+                self._add(SOME_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
         if not patterns.DIGIT.search(flat):
             return
-        self._add_fine_range(lower)
-        for statement in patterns.CALLS_SENTENCE_WRONG:
-            for match in statement.find_all(flat, lower):
-                self._add_reference(match)
+        self._add_fine_range()
+        for match in patterns.find_statements(patterns.CALLS_SENTENCE_WRONG, flat):
+            self._add_reference(match)
         for match in patterns.BARE_WRONG.finditer(flat):
             if int(match[1]) in self._sentences:
                 self._add_reference(match)
@@ -393,9 +385,9 @@ class ClaimsOfText:
             ):
                 self._add(int(match[1]), match.start(), match.end(), "final answer", is_final=True)
 
-    def _add_fine_range(self, lower: str) -> None:
+    def _add_fine_range(self) -> None:
         """Add the statement that every sentence is right by their numbers: "sentences 0 to 10 are accurate"."""
-        for match in patterns.RANGE_FINE.find_all(self._flat, lower):
+        for match in patterns.find_statements((patterns.RANGE_FINE,), self._flat):
             first, last = int(match["first"]), int(match["last"])
             is_whole = (
                 self._sentences and first == min(self._sentences) and last >= max(self._sentences)
@@ -495,23 +487,21 @@ class ClaimsOfText:
             for name, group in zip(range(1, 99), match.groups(), strict=False)
             if group and group.isdigit()
         )
-        if match[0].startswith("CORRECT"):
+        if self._flat.startswith("CORRECT", match.start()):
             return
-        between = match.groupdict().get("between") or ""
-        if (
-            "flag" in between
-            or patterns.NEGATION.search(between)
-            or "count" in between
-            or (patterns.REFERENCE_PATTERN.search(between) and match.re is not patterns.WRONG_AFTER)
-        ):
+        is_number_first = match.re is patterns.WRONG_AFTER.lowered
+        between = ""
+        if "between" in match.re.groupindex:
+            between = self._flat[match.start("between") : match.end("between")]
+        if "flag" in between or "count" in between or patterns.NEGATION.search(between):
             return
-        if match.re is patterns.WRONG_AFTER and (
-            patterns.REFERENCE_PATTERN.search(between) or patterns.FINE.search(between)
-        ):
+        if patterns.REFERENCE_PATTERN.search(between):
+            return
+        if is_number_first and patterns.FINE.search(between):
             return
         if self._is_doubted(match.start(), match.end()):
             return
-        number_end = match.start("between") if match.re is patterns.WRONG_AFTER else match.end()
+        number_end = match.start("between") if is_number_first else match.end()
         if patterns.COUNT.match(self._flat, number_end):
             return
         if patterns.SEVERAL.match(self._flat, number_end):
