@@ -16,6 +16,8 @@ FAMILIES: dict[str, tuple[str, ValueKind]] = {
     "medec": ("medec_error_flag_accuracy", "verdict"),
     "sql": ("ehr_sql_execution_accuracy", "query"),
 }
+MAX_WRONG = {"numbers": 0.01, "medec": 0.01, "sql": 0.04}
+"""Largest share of cut answers read as another value. A whole query may be followed by its correction, which was cut."""
 
 
 def make_instance(answer: Answer) -> Instance:
@@ -55,7 +57,7 @@ def test_few_answers_that_were_cut_off_are_read_as_another_value(family: str):
         is_wrong = READERS[family](answer, answer.answer) != answer.gold
         wrong_before += is_wrong
         wrong += is_wrong and is_stated_before_cut(reading, kind, answer.answer)
-    assert wrong <= 0.03 * len(answers)
+    assert wrong <= MAX_WRONG[family] * len(answers)
     assert 3 * wrong <= wrong_before
 
 
