@@ -17,7 +17,7 @@ FAMILIES: dict[str, tuple[str, ValueKind]] = {
     "sql": ("ehr_sql_execution_accuracy", "query"),
 }
 MAX_WRONG = {"numbers": 0.01, "medec": 0.01, "sql": 0.04}
-"""Largest share of cut answers read as another value. A whole query may be followed by its correction, which was cut."""
+"""Largest share of cut answers read as another value. A whole query may be followed by a correction that was cut."""
 
 
 def make_instance(answer: Answer) -> Instance:
