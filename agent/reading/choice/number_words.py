@@ -38,6 +38,9 @@ _NUMBERED = re.compile(
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\dA-Z])")
 _BRACKET = re.compile(r"\([^()]{0,200}\)")
 _FOLLOWING_WORD = re.compile(r"\s?-?([^\W\d_]+)")
+_NUMBER_AND_WORD = re.compile(
+    r"(?<![\w.])(?P<number>\d+(?:\.\d+)?%?)(?!\w)\s?-?(?P<word>[^\W\d_]+)"
+)
 
 
 class NumberWords:
@@ -52,10 +55,7 @@ class NumberWords:
         self._are_probabilities = bool(values) and all(
             not value.endswith("%") and float(value) <= 1 for value in values
         )
-        self._units = {
-            number: {match[1].lower() for text in written for match in _find_units(text, number)}
-            for number in values
-        }
+        self._units = _list_units(written)
 
     def write_digits(self, text: str) -> str:
         """Return the text with its numbers in digits, all written in the same way, if the options have numbers."""
@@ -130,10 +130,10 @@ def _write_part_in_digits(part: re.Match[str]) -> str:
     return part[0] if value is None else str(value)
 
 
-def _find_units(text: str, number: str) -> list[re.Match[str]]:
-    found: list[re.Match[str]] = []
-    for match in re.finditer(rf"(?<![\w.]){re.escape(number)}(?!\w)", text):
-        following = _FOLLOWING_WORD.match(text, match.end())
-        if following:
-            found.append(following)
-    return found
+def _list_units(texts: list[str]) -> dict[str, set[str]]:
+    """Return the words that follow each number of the texts."""
+    units: dict[str, set[str]] = {}
+    for text in texts:
+        for match in _NUMBER_AND_WORD.finditer(text):
+            units.setdefault(match["number"], set()).add(match["word"].lower())
+    return units

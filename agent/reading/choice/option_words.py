@@ -301,6 +301,8 @@ def _split(text: str) -> list[str]:
 
 
 def _unify(text: str) -> str:
+    if text.isascii():
+        return text
     decomposed = unicodedata.normalize("NFKD", text).translate(ASCII_MARKS)
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
