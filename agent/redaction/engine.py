@@ -53,9 +53,11 @@ from agent.redaction.redacted import CuedText, Redacted, Withheld, mark_redacted
 from agent.redaction.replacements.operators import Operators, RecordOperators
 from agent.redaction.rules_digest import rules_digest
 from agent.redaction.self_test import passes_self_test
+from agent.redaction.spans.harmless import cut_harmless
 from agent.redaction.spans.merge import merge_spans
 from agent.redaction.spans.span import Span
 from agent.redaction.views.folding import remove_invisible
+from agent.redaction.views.option_letters import hide_option_letters
 from agent.redaction.views.views import OPAQUE, View, build_views
 from agent.vocabulary import Identifier
 
@@ -273,7 +275,8 @@ class Engine:
     def _detect_after_cues(self, text: str, cues: Sequence[str]) -> Iterator[Span]:
         """Yield the detections in the text of one view, searched after each of the cues."""
         for cue in cues or ("",):
-            for span in self._detect_in_view(cue + text):
+            detected = self._detect_in_view(cue + text)
+            for span in cut_harmless(detected, cue + text, self._deadline.left()):
                 start, end = max(span.start - len(cue), 0), span.end - len(cue)
                 if start < end:
                     yield Span(start, end, span.entity)
@@ -283,6 +286,7 @@ class Engine:
         for opaque in OPAQUE.finditer(text):
             yield Span(opaque.start(), opaque.end(), "ID")
         text = OPAQUE.sub(lambda opaque: " " * len(opaque.group()), text)
+        text = hide_option_letters(text)
         for start, end in _split_chunks(text):
             for language in self._policy.languages:
                 self._deadline.left()
@@ -363,25 +367,26 @@ class Engine:
         known_spans = view.locate_spans(spans)
         if not known_spans:
             return
+        text = hide_option_letters(view.text)
         allowed = list(self._allowed.find(view.text, self._deadline)) if self._allowed else []
-        for start, end in _split_chunks(view.text):
+        for start, end in _split_chunks(text):
             known_in_chunk = _cut_to_chunk(known_spans, start, end)
             for model in self._models:
                 language = model.supported_language
                 with self._tokenizer.memory_zone(language, end - start):
                     results = model.analyze_beside(
-                        text=view.text[start:end],
+                        text=text[start:end],
                         known=known_in_chunk,
                         entities=self._entities,
                         words_of=partial(self._tokenizer.words, language=language),
                     )
-                for result in results:
-                    span = Span(start + result.start, start + result.end, result.entity_type)
-                    if result.score < self._policy.threshold or _is_within(
-                        span.start, span.end, allowed
-                    ):
-                        continue
-                    if view.is_new(span):
+                detected = [
+                    Span(start + result.start, start + result.end, result.entity_type)
+                    for result in results
+                    if result.score >= self._policy.threshold
+                ]
+                for span in cut_harmless(detected, view.text, self._deadline.left()):
+                    if view.is_new(span) and not _is_within(span.start, span.end, allowed):
                         yield view.to_original(span)
 
     # Step 3: rewrite each text with replacements.

@@ -1,0 +1,149 @@
+"""Cut from detections what has the shape of an identifier and is none: speaker labels, scores, settings, variants."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import regex
+
+from agent.redaction.rules.en.names import words
+from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.spans.span import Span
+
+_WORD = regex.compile(r"\p{L}+")
+_IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
+# Detections of other kinds, such as a record number after its label or a phone number, are never cut.
+_CUT = _IN_WORDS | {"ADDRESS", "ID", "DATE"}
+
+_SPEAKER = (
+    r"(?:patient|client|doctor|nurse|physician|clinician|therapist|counsell?or|interviewer|caregiver|parent"
+    r"|speaker(?: ?\d{1,2})?)"
+)
+_LABEL = rf"(?im)(?:^|(?<=[.?!:] )){_SPEAKER}[ \t]{{0,3}}:[ \t]{{0,3}}\K"
+_NUMBER_WORD = (
+    r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred)"
+)
+
+
+class _Shape(NamedTuple):
+    """A shape that identifies nobody, and the kinds of detection from which it is cut."""
+
+    entities: frozenset[str]
+    pattern: "regex.Pattern[str]"
+
+
+def _compile(entities: Iterable[str], pattern: str) -> _Shape:
+    return _Shape(frozenset(entities), regex.compile(pattern))
+
+
+_SHAPES = (
+    # "[doctor] hi", as transcripts label their speakers
+    _compile(_CUT, rf"(?i)\[{_SPEAKER}(?:[_ ]?guest)?\]"),
+    # "Patient: No." and "client: I cannot sleep": the next word in small letters shows that the sentence goes on.
+    _compile(
+        _IN_WORDS,
+        _LABEL
+        + r"(?:no|nope|yes|yeah|yep|okay|ok|none|never|sure|right|correct)(?=[.,!?;]|[ \t]*$)",
+    ),
+    _compile(
+        _IN_WORDS,
+        _LABEL + r"(?-i:(?:(?:That|When|And|But|So|Then|If|Because|Well,?) )?"
+        r"(?:I|My|He|She|We|They|It|The|You|Your|This|There)(?=['’ ]\p{Ll}))",
+    ),
+    # Transcripts split "gonna" and write contractions apart.
+    _compile(
+        _CUT,
+        r"(?i)(?<!\p{L})(?:(?:gon|wan) na|got ta)(?!\p{L})|(?<=\p{L}['’])(?:ll|re|ve)(?!\p{L})",
+    ),
+    # Sounds in transcribed speech, and a doctor who is spoken to without a name
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:u[hm]+|h?mm+)(?!\p{L})"),
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:doctor|nurse)(?=\s?[.,!?])"),
+    # "eight point nine" is a value, and so is one number word alone, unless it numbers a room.
+    _compile(
+        {"ID"},
+        rf"(?i)(?<!\p{{L}})(?:{_NUMBER_WORD}[ -]){{0,3}}{_NUMBER_WORD} point {_NUMBER_WORD}"
+        rf"(?: {_NUMBER_WORD})?(?! {_NUMBER_WORD}|\p{{L}})",
+    ),
+    _compile(
+        {"ID"},
+        rf"(?i)(?<!(?:\b(?:room|bed|bay|ward|unit|floor|pod|box|chart|number|no\.?|ext\.?|extension|code) |# ?"
+        rf"|\b{_NUMBER_WORD}[ -]))(?<!\p{{L}}){_NUMBER_WORD}(?![ -]{_NUMBER_WORD}|\p{{L}})",
+    ),
+    # Pressures of a ventilator, and days after an operation or a birth
+    _compile(
+        {"DATE"},
+        r"(?i)(?<!\p{L})(?:bi-?pap|c-?pap|ipap|bilevel|niv)(?: (?:at|of|on|with|settings?(?: of)?))?:? ?"
+        r"\d{1,2}/\d{1,2}(?![/\d])",
+    ),
+    _compile(_CUT, r"(?<![\p{L}\d])(?:POD|HOD|PPD|DOL) ?#?\d{1,3}(?![\p{L}\d])"),
+    # Variants of genes and proteins in the notation of the Human Genome Variation Society, after the gene's symbol
+    _compile(
+        _CUT,
+        r"(?<![\p{L}\d])(?:[A-Z][A-Z0-9]{1,7} )?(?:c|g|m|n)\.[*-]?\d{1,9}(?:[+-]\d{1,5})?"
+        r"(?:_[*-]?\d{1,9}(?:[+-]\d{1,5})?)?(?:[ACGT]>[ACGT]|(?:del|dup|ins|inv)[ACGT]{0,30})",
+    ),
+    _compile(
+        _CUT,
+        r"(?<![\p{L}\d])(?:[A-Z][A-Z0-9]{1,7} )?p\.\(?(?:[A-Z][a-z]{2}|[A-Z])\d{1,5}"
+        r"(?:[A-Z][a-z]{2}|[A-Z*=])?(?:fs\*?\d{0,4}|del|dup)?",
+    ),
+    # "Finn, 9 y. Plan: ..."
+    _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\."),
+    _compile({"FACILITY"}, r"(?i)(?<!\p{L})brief hospital(?= course(?!\p{L}))"),
+    _compile(
+        _IN_WORDS,
+        r"(?<!\p{L})(?:Glasgow(?=[ -](?i:coma|blatchford|prognostic|outcome))"
+        r"|Cox(?= (?i:proportional|regression|model|hazard|multivaria)))",
+    ),
+    _compile(
+        _IN_WORDS,
+        r"(?<!\p{L})(?:Black|White)(?= (?i:patients?|people|persons|individuals|adults|women|men|populations?"
+        r"|participants|americans?|(?:and|or) (?:white|black))(?!\p{L}))"
+        r"|(?<=(?i:black|white) (?:and|or) )(?:Black|White)(?!\p{L})",
+    ),
+)
+
+
+def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[Span]:
+    """Yield the detections without the parts that have a harmless shape; drop those of which no word is left.
+
+    Raises:
+        TimeoutError: the search took longer than `timeout` seconds.
+    """
+    detections = list(spans)
+    if not any(span.entity in _CUT for span in detections):
+        yield from detections
+        return
+    stretches: list[tuple[int, int, frozenset[str]]] = []
+    for shape in _SHAPES:
+        for match in shape.pattern.finditer(text, timeout=timeout):
+            stretches.append((match.start(), match.end(), shape.entities))
+    stretches.sort(key=lambda stretch: stretch[:2])
+    for span in detections:
+        yield from _cut(span, stretches, text)
+
+
+def _cut(
+    span: Span, stretches: Iterable[tuple[int, int, frozenset[str]]], text: str
+) -> Iterator[Span]:
+    start = span.start
+    is_cut = False
+    for stretch_start, stretch_end, entities in stretches:
+        if span.entity not in entities or stretch_end <= start or span.end <= stretch_start:
+            continue
+        is_cut = True
+        if start < stretch_start and _may_identify(text[start:stretch_start]):
+            yield Span(start, stretch_start, span.entity)
+        start = max(start, stretch_end)
+    if not is_cut:
+        yield span
+    elif start < span.end and _may_identify(text[start : span.end]):
+        yield Span(start, span.end, span.entity)
+
+
+def _may_identify(rest: str) -> bool:
+    """Return whether the rest of a cut detection holds a digit or a word that is not an ordinary one."""
+    if any(map(str.isdigit, rest)):
+        return True
+    names = words("given_names") | words("surnames")
+    return any(word in names or not is_safe(word) for word in _WORD.findall(rest.lower()))
