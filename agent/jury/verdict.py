@@ -18,13 +18,17 @@ from typing import Any
 
 from agent.jury.quotations import SearchLimitError, ShownTexts, squeeze
 from agent.jury.rubric import SCORE, Rubric
+from agent.reading.json_objects import (
+    DecodedObject,
+    EndlessTextError,
+    UndecodedObject,
+    decode_objects,
+    decode_objects_around,
+)
 from agent.reading.thoughts import split_leading_thought
 
 MAX_CHARACTERS = 100_000  # maximum length of a reply; 4,096 tokens are shorter
 _MAX_ATTEMPTS = 1_000  # maximum number of objects in a reply
-_MAX_NEAR = 100  # maximum number of braces before a mark that are tried as the start of its object
-_MAX_WORK = 2_000_000  # maximum number of characters read in all attempts to parse objects
-_DEEP = 50_000  # characters counted for an attempt that is nested too deeply
 _SHOWN = 1_000  # characters of an object nested too deeply that are searched for in the texts
 # Minimum letters, besides names of criteria and fields, in a broken object that counts as a quotation.
 _MIN_LETTERS = 8
@@ -99,7 +103,7 @@ def read_verdict(
     text = split_leading_thought(reply).answer
     try:
         return _read_attempts(text, rubric, shown, marker)
-    except SearchLimitError:
+    except (SearchLimitError, EndlessTextError):
         # A verdict with its mark is found even in a text with too many objects to read.
         return _read_around_mark(text, rubric, marker) if marker else Fault.TOO_LONG
 
@@ -125,14 +129,9 @@ def _read_around_mark(text: str, rubric: Rubric, marker: str) -> Verdict | Fault
     if not marks:
         return Fault.TOO_LONG
     mark_start = marks[-1].start()
-    braces = list(_BRACE.finditer(text, 0, mark_start + 1))
-    for brace in reversed(braces[-_MAX_NEAR:]):
-        try:
-            value, end = _DECODER.raw_decode(text, brace.start())
-        except (json.JSONDecodeError, RecursionError):
-            continue
-        if end > mark_start and _has_mark(value, rubric, marker):
-            return _check_object(value, rubric)
+    for around in decode_objects_around(text, mark_start, _DECODER):
+        if _has_mark(around.value, rubric, marker):
+            return _check_object(around.value, rubric)
     return Fault.NO_VERDICT
 
 
@@ -213,48 +212,33 @@ def _read_integer(digits: str) -> int | float:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_build_object, parse_int=_read_integer)
-_BRACE = re.compile(r'\{\s*["}]')  # the possible start of an object
 
 
 def _find_attempts(text: str, rubric: Rubric) -> Iterator[_Attempt]:
-    """Yield every possible verdict, in order: well-formed objects, and the text of broken ones."""
+    """Yield every possible verdict, in order: well-formed objects, and the text of broken ones.
+
+    Raises:
+        EndlessTextError: the text contains so many braces that reading on would take too long.
+    """
     names = "|".join(
         re.escape(json.dumps(name, ensure_ascii=False)) for name in (rubric.mark, *rubric.criteria)
     )
     opening = re.compile(rf"\{{\s*(?:{names})\s*:")
-    for value in _find_objects(text):
-        if not isinstance(value, _Broken):
-            yield from _find_outermost(value, rubric)
-        elif opening.match(value.text):
-            yield value
+    for found in decode_objects(text, _DECODER):
+        if isinstance(found, DecodedObject):
+            yield from _find_outermost(found.value, rubric)
+            continue
+        broken = _cut_out(text, found)
+        if opening.match(broken.text):
+            yield broken
 
 
-def _find_objects(text: str) -> Iterator[_Attempt]:
-    """Yield every outermost JSON object in `text`, and the text up to the error for each brace that opens none.
-
-    Raises:
-        TooMuchError: the text contains so many braces that reading on would take too long.
-    """
-    work = 0
-    brace = _BRACE.search(text)
-    while brace:
-        start = brace.start()
-        try:
-            value, end = _DECODER.raw_decode(text, start)
-        except json.JSONDecodeError as error:
-            # Creating the error also takes time, because it counts the lines before its position.
-            work += error.pos - start + error.pos // 50 + 50
-            end = start + 1
-            yield _Broken(text[start : error.pos], text[error.pos : error.pos + _AHEAD])
-        except RecursionError:
-            work += _DEEP
-            end = start + 1
-            yield _Broken(text[start : start + _SHOWN])
-        else:
-            yield value
-        if work > _MAX_WORK:
-            raise SearchLimitError
-        brace = _BRACE.search(text, end)
+def _cut_out(text: str, broken: UndecodedObject) -> _Broken:
+    """Return the text of a broken object up to its error, and the characters after it."""
+    start, error = broken
+    if error is None:
+        return _Broken(text[start : start + _SHOWN])
+    return _Broken(text[start:error], text[error : error + _AHEAD])
 
 
 def _find_outermost(value: object, rubric: Rubric) -> Iterator[dict[str, Any]]:

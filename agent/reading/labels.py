@@ -9,6 +9,7 @@ that contradicts itself ("0, i.e. hallucinated") or leaves the choice open ("0 o
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError, iter_matches
 from agent.reading.choice.decision import choose_claim
@@ -26,6 +27,14 @@ from agent.reading.choice.rules import (
 )
 from agent.reading.choice.stated import read_after, read_statements
 from agent.reading.json_answers import names_answer
+from agent.reading.json_objects import (
+    EndlessTextError,
+    JsonObject,
+    blank_objects,
+    find_objects,
+    iter_members,
+    iter_scalars,
+)
 from agent.reading.label_marks import (
     CONCLUSION,
     FINAL,
@@ -80,10 +89,14 @@ _NEXT_QUESTION = re.compile(
     r"\n\s?(?:Question|Q|Knowledge|Context|Example|Input|Task)(?:\s?\d{1,4})?\s?[:.]\s"
 )
 _REPEATED = re.compile(r"(?P<code>\S{1,2})(?:[\s,]{1,3}(?P=code)){2,}[.\s]{0,3}")
+_VALUE = r"\s?\\?[\"'(\[<{]{0,3}(?P<value>[^\"'\n,;}\])|<>\\]{1,40})"
+# A line or cell of key and value, or an element; objects of JSON are found by `agent.reading.json_objects`.
 _FIELD = re.compile(
     r"(?:^|[{,;\n(|]|<)\s?[\"'\-•+\\]{0,3}\s?(?P<key>[a-z][\w -]{0,40}?)\??\\?[\"']{0,2}\s?(?:::?|=|\||->|=>|→|>)"
-    r"\s?\\?[\"'(\[<{]{0,3}(?P<value>[^\"'\n,;}\])|<>\\]{1,40})"
+    + _VALUE
 )
+_VALUE_OF_MEMBER = re.compile(_VALUE)
+_KEY_GAP = re.compile(r"[_\-\s]+")
 _MORE_VALUES = re.compile(r"[\"']?\s?,\s?[\"'\w]")
 _ASKED = re.compile(
     r"(?P<words>[\w' -]{2,60})\?[\"')\]]{0,2}\s?(?:->|→|[:-])?\s?(?P<reply>yes|no|true|false|nope|yep"
@@ -305,27 +318,65 @@ def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Option
     is_json = "{" in answer.plain
     claims: list[OptionClaim] = []
     asked: set[int] = set()
-    for match in iter_matches(_FIELD, answer.plain.lower()):
-        key = " ".join(re.sub(r"[_\-\s]+", " ", match["key"]).split())
-        value = plain_words(match["value"])
+    for field in _iter_fields(answer.plain.lower()):
+        key = " ".join(_KEY_GAP.sub(" ", field.key).split())
+        value = plain_words(field.value)
         key_label = _look_up_key(key, options)
         if key_label is not None:
             asked.add(key_label)
             label = _read_reply(key_label, value, options)
         else:
             label = options.names.get(value)
-        before_value = answer.plain[match.end("key") : match.start("value")]
-        if "[" in before_value and _MORE_VALUES.match(answer.plain, match.end()):
+        if field.has_more_values:
             label = CONTRADICTION
         strength = _rate_key(key, is_json=is_json)
         if label is not None and (key_label is not None or strength is not None):
             strength = strength or (ClaimStrength.FINAL if is_json else ClaimStrength.ANSWER)
-            claims.append(
-                OptionClaim(label, match.start("key"), match.end("value"), strength, FIELD)
-            )
+            claims.append(OptionClaim(label, field.start, field.end, strength, FIELD))
     # "true: 0, hallucinated: 1" explains the labels.
     if len(asked) < 2 or len({claim.option for claim in claims}) == 1:
         yield from claims
+
+
+class _Field(NamedTuple):
+    """A key with the beginning of its value, from `start` to `end`; the value may be the first of a list."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+    has_more_values: bool
+
+
+def _iter_fields(lower: str) -> Iterator[_Field]:
+    """Yield the members of all JSON objects, then the lines, cells and elements of key and value around them.
+
+    Raises:
+        TooManyClaimsError: the answer repeats itself endlessly.
+    """
+    around = lower
+    if "{" in lower:
+        try:
+            objects = find_objects(lower)
+        except EndlessTextError:
+            raise TooManyClaimsError from None
+        for found in objects:
+            yield from _iter_members(found)
+        around = blank_objects(lower, objects)
+    for match in iter_matches(_FIELD, around):
+        before_value = around[match.end("key") : match.start("value")]
+        has_more_values = "[" in before_value and bool(_MORE_VALUES.match(around, match.end()))
+        yield _Field(match["key"], match["value"], match.start("key"), match.end(), has_more_values)
+
+
+def _iter_members(found: JsonObject) -> Iterator[_Field]:
+    for member in iter_members(found):
+        scalars = list(iter_scalars(member.value))
+        value = _VALUE_OF_MEMBER.match(scalars[0].raw) if scalars else None
+        if value is not None:
+            end = scalars[0].start + value.end()
+            key = member.key.rstrip("?")
+            yield _Field(key, value["value"], member.start, end, len(scalars) > 1)
 
 
 def _rate_key(key: str, *, is_json: bool) -> ClaimStrength | None:

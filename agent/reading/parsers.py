@@ -4,9 +4,7 @@ Metrics then score that part as if it were the whole answer. Nothing is guessed:
 unparsed. Option letters are read by `agent.reading.choice`.
 """
 
-import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -14,6 +12,13 @@ import regex
 
 from agent.errors import BenchmarkError
 from agent.reading.json_answers import AnswerPart, find_field, read_json_answer
+from agent.reading.json_objects import (
+    JsonMember,
+    JsonScalar,
+    find_well_formed_objects,
+    iter_members,
+    write_json,
+)
 from agent.vocabulary import AnswerParser, Reason, Unscored
 
 PATTERN_SECONDS = 1.0
@@ -21,7 +26,7 @@ PATTERN_SECONDS = 1.0
 
 # A longer answer is an endless repetition.
 _MAX_LENGTH = 1_000_000  # characters
-_MAX_WORK = 20_000_000  # characters read again after a failed attempt to parse an object
+_MAX_WORK = 20_000_000  # characters read by failed attempts to decode an object
 
 _MAX_PATTERN_LENGTH = 2_000  # characters
 _MAX_WRITTEN_OUT = 100_000  # elements, which take 0.2 seconds and a few megabytes to compile
@@ -59,8 +64,7 @@ def extract(parser: AnswerParser, text: str) -> str | Unscored:
 def extract_part(parser: AnswerParser, text: str) -> AnswerPart | Unscored:
     """Return the part that `extract` selects, with its place in the answer.
 
-    If the place of a JSON field's value cannot be told, for example because it is a list, it is the whole answer. The
-    place of a label is that of the words that state it.
+    The place of a label is that of the words that state it.
 
     Raises:
         BenchmarkError: the pattern is not a regular expression.
@@ -89,8 +93,7 @@ def _select_part(parser: AnswerParser, text: str) -> AnswerPart | None:
     if not parser.field:
         reading = read_json_answer(text)
         return None if reading is None else AnswerPart(reading.value, reading.start, reading.end)
-    value = _find_json_field(text, parser.field) or find_field(text, parser.field)
-    return None if value is None else _locate_value(text, parser.field, value.strip())
+    return _find_field(text[:_MAX_LENGTH], parser.field)
 
 
 def _read_label_in_part(parser: AnswerParser, part: AnswerPart) -> AnswerPart | None:
@@ -162,64 +165,34 @@ def _find_last_match(text: str, pattern: str) -> AnswerPart | None:
     return AnswerPart(found.strip(), start, start + len(found.strip()))
 
 
-def _locate_value(text: str, field: str, value: str) -> AnswerPart:
-    """Return a field's value with its place, which is that of the last member with this key and value."""
-    escaped = json.dumps(value, ensure_ascii=False)[1:-1]
-    place = (0, len(text))
-    for key in re.finditer(
-        rf"[\"']{re.escape(field)}[\"']\s{{0,9}}:[\s\"']{{0,9}}", text[:_MAX_LENGTH]
-    ):
-        for written in (value, escaped):
-            if text.startswith(written, key.end()):
-                place = (key.end(), key.end() + len(written))
-    return AnswerPart(value, *place)
+def _find_field(text: str, field: str) -> AnswerPart | None:
+    """Return the field of the last well-formed object that has it; otherwise of the last broken one."""
+    part = _find_well_formed_field(text, field) or find_field(text, field)
+    return None if part is None else _strip(part)
 
 
-def _find_json_field(text: str, field: str) -> str | None:
-    """Return the field of the last object that has it, either directly or in a nested object."""
-    for value in reversed(_find_objects(text[:_MAX_LENGTH])):
-        if field in value:
-            return _convert_to_text(value[field])
-        inner = [found[field] for found in _iter_inner_objects(value) if field in found]
-        if inner:
-            return _convert_to_text(inner[-1])
+def _find_well_formed_field(text: str, field: str) -> AnswerPart | None:
+    """Return the field of the last well-formed object that has it, or None if that is null or there is none.
+
+    An object's own field comes before those of the objects within it.
+    """
+    for found in reversed(find_well_formed_objects(text, _MAX_WORK)):
+        own = [member for member in found.members if member.key == field]
+        named = own or [member for member in iter_members(found) if member.key == field]
+        if named:
+            return _read_member(text, named[-1])
     return None
 
 
-def _find_objects(text: str) -> list[dict[str, Any]]:
-    """Return every well-formed object in order of appearance. Prose, fences and broken JSON are skipped."""
-    decoder = json.JSONDecoder(strict=False)  # line breaks within strings are common and harmless
-    objects: list[dict[str, Any]] = []
-    start, budget = text.find("{"), _MAX_WORK
-    while start >= 0 and budget > 0:
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except json.JSONDecodeError as error:
-            end = start + 1
-            budget -= (
-                error.pos - start + error.pos // 20 + 100
-            )  # the error message counts all preceding lines
-        except (ValueError, RecursionError):  # an overlong number, or excessive nesting
-            end = start + 1
-            budget -= _MAX_WORK // 20
-        else:
-            objects.append(value)
-        start = text.find("{", end)
-    return objects
+def _read_member(text: str, member: JsonMember) -> AnswerPart | None:
+    value = member.value
+    if isinstance(value, JsonScalar) and not value.quote and value.raw == "null":
+        return None
+    return AnswerPart(write_json(text, value), value.start, value.end)
 
 
-def _iter_inner_objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield the objects within a value, in order of appearance."""
-    waiting = [value]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            yield value
-        if isinstance(value, dict | list):
-            waiting += reversed(list(value.values() if isinstance(value, dict) else value))
-
-
-def _convert_to_text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+def _strip(part: AnswerPart) -> AnswerPart:
+    """Return a part without the white space around it. Its place stays, if it is written with escapes."""
+    stripped = part.text.strip()
+    start, end = part.locate(len(part.text) - len(part.text.lstrip()), len(part.text.rstrip()))
+    return AnswerPart(stripped, start, end)

@@ -7,11 +7,17 @@ null, or that the question cannot be answered with the tables.
 """
 
 import html
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.reading.json_objects import (
+    EndlessTextError,
+    JsonList,
+    JsonMember,
+    JsonScalar,
+    find_members,
+)
 from agent.reading.reading import Reading
 
 RULES = {
@@ -48,6 +54,11 @@ class _Query:
 
 _MAX_LENGTH = 200_000  # characters; a longer answer is an endless repetition
 _MAX_QUERIES = 50
+_AROUND = 300  # characters before or after a query that say whether it is meant
+_ASKED_WITHIN = (
+    600  # characters before or after all queries in which the answer may ask which one is meant
+)
+_NEAR_END = 1_000  # characters after all queries in which they may be taken back
 
 _FENCE = re.compile(
     r"```[ \t]*(?:\w{1,20}(?=[ \t]*\n)|sqlite|sql)?[ \t]*\n?(.*?)(?:```|\Z)",
@@ -155,23 +166,17 @@ _ENTITY = re.compile(r"&(?:lt|gt|amp);")
 
 # --- Fields
 
-_FIELD = re.compile(
-    r"[\"'](?P<key>(?:final[ _]?|generated[ _]?|corrected[ _]?)?(?:sql|sqlite|query|answer|statement|output"
-    r"|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code"
-    r"|string))?)[\"']\s{0,20}:\s{0,20}\[?\s{0,20}"
-    r"(?P<value>\"\"\"|'''|\"|'|`{1,3}|null\b|none\b|false\b|n/a\b)",
+_KEY = re.compile(
+    r"(?:final[ _]?|generated[ _]?|corrected[ _]?)?(?:sql|sqlite|query|answer|statement|output"
+    r"|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code|string))?",
     re.IGNORECASE,
 )
-_ANSWERABLE = re.compile(
-    r"[\"']?\b(?:(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)"
-    r"|can[ _]be[ _]answered)[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?P<value>true|false|yes|no)\b",
+_NO_VALUE = re.compile(r"(?:null|none|false|n/a)\b", re.IGNORECASE)
+_ANSWERABLE_KEY = re.compile(
+    r"(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)|can[ _]be[ _]answered",
     re.IGNORECASE,
 )
-_DECODER = json.JSONDecoder(strict=False)
-_TO_CLOSING = {
-    '"': re.compile(r"\"(?=\s*(?:[,}\]]|\Z|```))"),
-    "'": re.compile(r"'(?=\s*(?:[,}\]]\s*(?:[\"'}\]]|\Z|```)|\Z|```))"),
-}
+_YES_OR_NO = re.compile(r"(?:true|yes|(?P<no>false|no))\b", re.IGNORECASE)
 
 # --- Decision
 
@@ -380,72 +385,74 @@ def _find_in_fields(answer: str) -> _Query | None:
     """Return the query of a JSON object, _UNREAD if its fields contradict each other, None if there is none."""
     if ":" not in answer:
         return None
-    found: list[tuple[str, _Query]] = []
-    position = 0
-    while len(found) < _MAX_QUERIES and (match := _FIELD.search(answer, position)):
-        value, end = _read_value(answer, match)
-        position = max(end, match.end())
-        if value is None:
+    try:
+        members = find_members(answer)
+    except EndlessTextError:
+        return _UNREAD
+    fields: list[tuple[str, _Query]] = []
+    for member in members:
+        query = _read_field(member)
+        if query is _UNREAD:
             return _UNREAD
-        text = _strip_marks(value)
-        if _is_nothing(text):
-            found.append((match["key"].lower(), _Query("", match.start(), end, "JSON field")))
-        elif _is_query(text):
-            found.append(
-                (
-                    match["key"].lower(),
-                    _Query(_drop_words_after(text), match.start("value"), end, "JSON field"),
-                )
-            )
-    answerable = _read_answerable(answer)
-    if answerable is not None and '"' in answer[: answerable.start() + 1]:
-        says_no = (answerable["value"].lower() in ("false", "no")) != bool(
-            answerable["not"] or answerable["not2"]
-        )
-        if says_no and any(query.text for _, query in found):
-            return _UNREAD
-        if says_no:
-            return _Query("", answerable.start(), answerable.end(), "JSON field")
-    if not found:
+        if query is not None:
+            fields.append((member.key.lower(), query))
+    denial = _find_denial(members)
+    if denial is not None:
+        return _UNREAD if any(query.text for _, query in fields) else denial
+    return _choose_field(fields) if fields else None
+
+
+def _read_field(member: JsonMember) -> _Query | None:
+    """Return the query in the value of a field, or the abstention if it is null.
+
+    The result is _UNREAD if the value is cut off, and None if the field holds something else.
+    """
+    if not member.is_quoted or not _KEY.fullmatch(member.key):
         return None
-    final = [query for key, query in found if key.startswith(("final", "corrected"))]
-    chosen = final or [query for _, query in found if query.text] or [query for _, query in found]
-    return chosen[-1] if len({_fold(query.text) for query in chosen}) == 1 else _UNREAD
+    value = member.value
+    if isinstance(value, JsonList) and value.elements:
+        value = value.elements[0]
+    if not isinstance(value, JsonScalar) or value.has_swallowed_member:
+        return None
+    abstention = _Query("", member.start - 1, value.outer_end, "JSON field")
+    if not value.quote:
+        return abstention if _NO_VALUE.match(value.raw) else None
+    text = value.text if value.is_closed else _complete(value.text)
+    if text is None:
+        return _UNREAD
+    text = _strip_marks(text)
+    if _is_nothing(text):
+        return abstention
+    if not _is_query(text):
+        return None
+    return _Query(_drop_words_after(text), value.outer_start, value.outer_end, "JSON field")
 
 
-def _read_answerable(answer: str) -> re.Match[str] | None:
-    return _ANSWERABLE.search(answer)
+def _find_denial(members: Sequence[JsonMember]) -> _Query | None:
+    """Return the first field that says whether the question can be answered, if it denies it."""
+    for member in members:
+        key = _ANSWERABLE_KEY.fullmatch(member.key)
+        value = member.value
+        if key is None or not isinstance(value, JsonScalar):
+            continue
+        reply = _YES_OR_NO.match(value.raw)
+        if reply is None:
+            continue
+        asks_opposite = (key["not"] or key["not2"]) is not None
+        if (reply["no"] is not None) == asks_opposite:
+            return None
+        start = member.start - 1 if member.is_quoted else member.start
+        return _Query("", start, value.start + reply.end(), "JSON field")
+    return None
 
 
-def _read_value(answer: str, match: re.Match[str]) -> tuple[str | None, int]:
-    """Return the text of a field's value and its end; None as the text if the value is cut off."""
-    quote, start = match["value"], match.start("value")
-    if quote[0] not in "\"'`":
-        return "", match.end("value")
-    begin = match.end("value")
-    if len(quote) == 3:
-        end = answer.find(quote, begin)
-        return (
-            (answer[begin:end], end + 3) if end >= 0 else (_complete(answer[begin:]), len(answer))
-        )
-    if quote == '"':
-        try:
-            value, end = _DECODER.raw_decode(answer, start)
-        except (json.JSONDecodeError, RecursionError):
-            pass
-        else:
-            if not re.match(r"\s*[\w(]", answer[end : end + 20]):
-                return str(value), end
-    if quote == "`":
-        end = answer.find("`", begin)
-        return (
-            (answer[begin:end], end + 1) if end >= 0 else (_complete(answer[begin:]), len(answer))
-        )
-    closing = _TO_CLOSING[quote].search(answer, begin)
-    if closing is None:
-        return _complete(answer[begin:].replace("\\n", "\n").replace('\\"', '"')), len(answer)
-    value = answer[begin : closing.start()]
-    return value.replace("\\n", "\n").replace(f"\\{quote}", quote), closing.end()
+def _choose_field(fields: list[tuple[str, _Query]]) -> _Query:
+    """Return the query of the field that is called final, else of the only one; _UNREAD if they differ."""
+    final = [query for key, query in fields if key.startswith(("final", "corrected"))]
+    stated = [query for _, query in fields if query.text]
+    chosen = final or stated or [query for _, query in fields]
+    is_single = len({_fold(query.text) for query in chosen}) == 1
+    return chosen[-1] if is_single else _UNREAD
 
 
 def _complete(text: str) -> str | None:
@@ -682,38 +689,79 @@ def _strip_marks(text: str) -> str:
 # --- The decision -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A query with the text around it, which says whether it is meant.
+
+    Attributes:
+        query: the query.
+        before: the end of the text between the previous query and this one, without the marks of code.
+        after: the beginning of the text between this query and the next one, without the marks of code.
+    """
+
+    query: _Query
+    before: str
+    after: str
+
+    @property
+    def is_rejected(self) -> bool:
+        """Whether the text before it warns of it, or the text after it finds fault with it."""
+        introduction = _get_last_paragraph(self.before)
+        return bool(_REJECTED.search(introduction) or _FAULTED.match(self.after))
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the text before it calls it final, corrected or the best."""
+        return _FINAL.search(_get_last_paragraph(self.before)) is not None
+
+    @property
+    def is_alternative(self) -> bool:
+        """Whether the text before it offers it as one of several."""
+        return _ALTERNATIVE.search(self.before) is not None
+
+
 def _choose(answer: str, queries: list[_Query]) -> _Query | None:
     """Return the query that an answer means, or None if it offers several or takes it back."""
-    kept: list[tuple[_Query, str]] = []
-    for number, query in enumerate(queries):
-        before = answer[queries[number - 1].end if number else 0 : query.start][-300:]
-        next_start = queries[number + 1].start if number + 1 < len(queries) else len(answer)
-        after = _FENCE_MARK.sub("", answer[query.end : next_start][:300])
-        before = _FENCE_MARK.sub("", before)
-        if not _REJECTED.search(_get_last_paragraph(before)) and not _FAULTED.match(after):
-            kept.append((query, before))
     opening, rest = answer[: queries[0].start], answer[queries[-1].end :]
-    if not kept and not rest.strip():
+    offers = [offer for offer in _list_offers(answer, queries) if not offer.is_rejected]
+    if not offers and not rest.strip():
         return None
-    if _states_null_at_end(rest) or not kept:
+    if not offers or _states_null_at_end(rest):
         return _find_abstention(rest, offset=queries[-1].end)
     if _LEADING_NULL.match(opening):
-        abstention = _find_abstention(opening)
-        return abstention if _IMAGINED.search(opening) else None
-    if _RETRACTION.search(rest[:1000]) or _OR_NULL.search(rest[:1000]):
+        # The query after "null" is what would answer another question, or contradicts it.
+        return _find_abstention(opening) if _IMAGINED.search(opening) else None
+    if _RETRACTION.search(rest[:_NEAR_END]) or _OR_NULL.search(rest[:_NEAR_END]):
         return None
-    if len({_fold(query.text) for query, _ in kept}) == 1:
-        return kept[0][0]
-    last = kept[-1][0]
-    if _ASKS.search(rest[:600]) or _ASKS.search(opening[-600:]):
+    if len({_fold(offer.query.text) for offer in offers}) == 1:
+        return offers[0].query
+    if _asks_which(opening, rest):
         return None
-    chosen = _find_chosen_by_head(answer, queries)
-    if chosen is not None:
-        return chosen
-    named_final = [query for query, before in kept if _FINAL.search(_get_last_paragraph(before))]
-    if named_final and (named_final[-1] is last or len(named_final) == 1):
-        return named_final[-1]
-    return None if any(_ALTERNATIVE.search(before) for _, before in kept) else last
+    return _find_chosen_by_head(answer, queries) or _choose_offer(offers)
+
+
+def _list_offers(answer: str, queries: list[_Query]) -> Iterator[_Offer]:
+    previous_ends = [0, *(query.end for query in queries[:-1])]
+    next_starts = [*(query.start for query in queries[1:]), len(answer)]
+    for query, previous_end, next_start in zip(queries, previous_ends, next_starts, strict=True):
+        before = answer[previous_end : query.start][-_AROUND:]
+        after = answer[query.end : next_start][:_AROUND]
+        yield _Offer(query, _FENCE_MARK.sub("", before), _FENCE_MARK.sub("", after))
+
+
+def _asks_which(opening: str, rest: str) -> bool:
+    """Return whether the text before or after all queries asks which of them is meant."""
+    is_asked_after = _ASKS.search(rest[:_ASKED_WITHIN]) is not None
+    return is_asked_after or _ASKS.search(opening[-_ASKED_WITHIN:]) is not None
+
+
+def _choose_offer(offers: list[_Offer]) -> _Query | None:
+    """Return the only query that is called final, or the last one; None if there are alternatives."""
+    last = offers[-1]
+    final = [offer for offer in offers if offer.is_final]
+    if final and (final[-1] is last or len(final) == 1):
+        return final[-1].query
+    return None if any(offer.is_alternative for offer in offers) else last.query
 
 
 def _find_chosen_by_head(answer: str, queries: list[_Query]) -> _Query | None:

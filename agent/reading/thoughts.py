@@ -11,9 +11,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent.vocabulary import Response
+
+if TYPE_CHECKING:
+    from agent.reading.json_objects import DecodedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +180,7 @@ _SPACE_BEFORE = re.compile(r"\s*")
 _ALL_LAST = (*END_TOKENS, *_LAST_TOKENS)
 _FIRST_CHARACTERS = re.compile(r"[<\[◁]")  # of all marks and tokens
 
-_OBJECT = re.compile(r'\{\s*"')
-_DECODER = json.JSONDecoder()
-_MAX_WORK = 2_000_000  # maximum total cost of parsing JSON objects, in characters
+_STRICT = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -479,27 +480,26 @@ def _split_at_last_element(text: str) -> tuple[str, str]:
 def _drop_quoted(text: str, marks: list[re.Match[str]]) -> Iterator[re.Match[str]]:
     """Yield the marks, which are in order, without those inside a JSON object."""
     objects = _find_objects(text, marks[-1].start()) if marks else []
-    starts = [start for start, _ in objects]
+    starts = [found.start for found in objects]
     for mark in marks:
         before = bisect_right(starts, mark.start()) - 1
-        if before < 0 or objects[before][1] <= mark.start():
+        if before < 0 or objects[before].end <= mark.start():
             yield mark
 
 
-def _find_objects(text: str, last: int) -> list[tuple[int, int]]:
-    """Return the start and end of every JSON object that begins before the position `last`."""
-    objects = []
-    work = 0  # cost of parsing so far, in characters
-    begin = 0
-    while work < _MAX_WORK and (opening := _OBJECT.search(text, begin, last)):
-        start = opening.start()
-        begin = start + 1
-        try:
-            _, begin = _DECODER.raw_decode(text, start)
-            objects.append((start, begin))
-        except json.JSONDecodeError as error:
-            # Creating the error takes time in proportion to its position, because it counts lines.
-            work += error.pos - start + error.pos // 50 + 50
-        except (ValueError, RecursionError):  # too many digits or nested too deeply
-            work += 50_000
+def _find_objects(text: str, last: int) -> "list[DecodedObject]":
+    """Return the well-formed JSON objects that begin before the position `last`."""
+    from agent.reading.json_objects import (  # compiling its patterns takes time
+        DecodedObject,
+        EndlessTextError,
+        decode_objects,
+    )
+
+    objects: list[DecodedObject] = []
+    try:
+        for decoded in decode_objects(text, _STRICT, end=last):
+            if isinstance(decoded, DecodedObject):
+                objects.append(decoded)
+    except EndlessTextError:
+        pass
     return objects

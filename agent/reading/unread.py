@@ -13,6 +13,7 @@ from agent.reading.choice.normalise import normalise
 from agent.reading.choice.reader import collect_claims
 from agent.reading.choice.references import CONTRADICTION, SIGNS, UNKNOWN, OptionTexts, decode
 from agent.reading.json_answers import names_answer, select_parts
+from agent.reading.json_objects import list_quoted_keys
 from agent.reading.parsers import extract
 from agent.reading.reading import ValueKind
 from agent.reading.statements import is_refusal
@@ -207,7 +208,6 @@ _COMMON_KEYS = frozenset(
         *("stepbystep", "stepbystepthinking", "steps", "summary", "thinking", "thought", "thoughts", "why"),
     }
 )  # fmt: skip
-_KEY = re.compile(r"[\"']([A-Za-z][A-Za-z _-]{0,40})[\"']\s{0,9}:")
 
 _EXAMINED = 20_000  # characters; the kind of a longer answer is decided by its beginning
 _MIN_REPEATED = 5
@@ -273,9 +273,9 @@ def list_common_keys(answers: Iterable[str]) -> list[str]:
     """
     keys: dict[str, None] = {}
     for answer in answers:
-        for match in _KEY.finditer(answer[:_EXAMINED]):
-            if re.sub(r"[ _-]", "", match[1]).lower() in _COMMON_KEYS:
-                keys[match[1]] = None
+        for key in list_quoted_keys(answer[:_EXAMINED]):
+            if re.sub(r"[ _-]", "", key).lower() in _COMMON_KEYS:
+                keys[key] = None
     return list(keys)
 
 
@@ -290,7 +290,7 @@ def _repeats_itself(answer: str) -> bool:
 
 def _classify_json(answer: str) -> UnreadKind:
     """Return the kind of an answer in JSON from which no part is read."""
-    keys = re.findall(r"[\"']([^\"'\n]{1,60})[\"']\s{0,9}:", answer)
+    keys = list_quoted_keys(answer)
     return UNCLEAR_FIELD if any(names_answer(key) for key in keys) else NO_FIELD
 
 

@@ -1,7 +1,20 @@
 """Read the verdict in fields: a JSON object, elements, or lines of keys and values. Pure."""
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
+from agent.reading.json_objects import (
+    EndlessTextError,
+    JsonList,
+    JsonNode,
+    JsonObject,
+    JsonScalar,
+    blank_objects,
+    find_objects,
+    iter_scalars,
+)
 from agent.reading.note_verdicts import patterns
 from agent.reading.note_verdicts.claims import CONTRADICTION, NO_ERROR, SOME_ERROR, VerdictClaim
 from agent.reading.note_verdicts.note import Sentences, look_up_sentence
@@ -80,7 +93,8 @@ _FALSE = frozenset(
     }
 )
 
-_FIELD = re.compile(
+# "key: value" at the beginning of a line, or in a list of such pairs.
+_PAIR = re.compile(
     r"(?:^"
     r"|[{,;\[(])[ \t]{0,8}(?:[-*•+>][ \t]{1,3})?[*_`]{0,3}(?P<quote>[\"'`]?)"
     r"(?P<key>[A-Za-z][A-Za-z_ .-]{0,30}?)[\"'`]?[*_`]{0,3}[ \t]{0,3}(?:[:=]|(?<=(?i:id|ce|ne) )-(?= ))"
@@ -89,10 +103,45 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _ELEMENT = re.compile(r"<(?P<key>[A-Za-z_]\w{0,30})>(?P<value>[^<]{0,1500})</(?P=key)>")
+_WORD_GAP = re.compile(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+")
 _LEADING_NUMBER = re.compile(
     rf"[^\w-]{{0,3}}(?:{patterns.SENTENCE_WORD}\s)?(?:ids?\s)?#?(-1|\d{{1,4}}){patterns.NOT_AFTER}",
     re.IGNORECASE,
 )
+
+
+_Meaning = Literal["id", "flag", "count", "correctness", "answer", "correction"]
+_FINE = frozenset({"ok", "okay", "fine", "right", "correct", "no error"})
+_MEANINGS: dict[str, _Meaning] = {
+    **dict.fromkeys(_KEYS_OF_ID, "id"),
+    **dict.fromkeys(_KEYS_OF_FLAG, "flag"),
+    **dict.fromkeys(_KEYS_OF_COUNT, "count"),
+    **dict.fromkeys(_KEYS_OF_CORRECTNESS, "correctness"),
+    **dict.fromkeys(_KEYS_OF_ANSWER, "answer"),
+    **dict.fromkeys(_KEYS_OF_CORRECTION, "correction"),
+}
+
+
+@lru_cache(1_000)  # models repeat their keys in every answer
+def _look_up_meaning(key: str) -> _Meaning | None:
+    """Return the meaning of a key such as `error_sentence_id` or `errorFlag`, or None if it is unknown."""
+    return _MEANINGS.get(" ".join(_WORD_GAP.sub(" ", key).lower().split()))
+
+
+class _Field(NamedTuple):
+    """A key with a value, which stand in the answer from `start` to `end`.
+
+    Attributes:
+        key: the key as it is written.
+        value: the value, in its quotes if it is not JSON.
+        is_quoted: whether the key is quoted, or the name of an element, as no word of a sentence is.
+    """
+
+    key: str
+    value: str
+    start: int
+    end: int
+    is_quoted: bool
 
 
 class _Fields:
@@ -105,39 +154,44 @@ class _Fields:
         self.answers: set[int] = set()
         self.names_no_sentence = False
         self.correction: bool | None = None
-        self.start = -1
-        self.end = -1
+        self.spans: list[tuple[int, int]] = []
 
-    def add(self, match: re.Match[str], *, is_quoted: bool) -> None:
-        key = " ".join(re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", " ", match["key"]).lower().split())
-        value = match["value"].strip(" \t*_`\r\n")
-        text = value.strip("\"'").strip()
-        if text == "[" and match.string.startswith("]", match.end("value")):
-            text = ""
+    def add(self, field: _Field) -> None:
+        """Take what a field states, unless its key or value is unknown."""
+        meaning = _look_up_meaning(field.key)
+        if meaning is None:
+            return
+        text = field.value.strip(" \t*_`\r\n").strip("\"'").strip()
+        if self._take(meaning, text, is_quoted=field.is_quoted):
+            self.spans.append((field.start, field.end))
+
+    def _take(self, meaning: _Meaning, text: str, *, is_quoted: bool) -> bool:
+        """Take what a field states; return whether its value is known."""
         word = text.lower().rstrip(".")
-        is_known = True
-        if key in _KEYS_OF_ID:
+        if meaning == "id":
             self._add_sentence(text, word)
-        elif key in _KEYS_OF_COUNT and word.isdigit():
-            self.flags.add(int(word) > 0)
-        elif key in _KEYS_OF_FLAG and word in _TRUE | _FALSE:
-            self.flags.add(word in _TRUE)
-        elif key in _KEYS_OF_FLAG and is_quoted and (number := _LEADING_NUMBER.match(text)):
-            self.numbers.add(int(number[1]))
-        elif key in _KEYS_OF_CORRECTNESS and word in _TRUE | _FALSE:
-            self.flags.add(word in _FALSE)
-        elif key in _KEYS_OF_CORRECTION:
+            return True
+        if meaning == "correction":
             self.correction = word not in _FALSE
-        elif key in _KEYS_OF_ANSWER and is_quoted:
-            claim = find_in_text(simplify(text), self._sentences)
-            if claim is not None:
-                self.answers.add(claim.verdict)
-            is_known = claim is not None
-        else:
-            is_known = False
-        if is_known:
-            self.start = match.start("key") if self.start < 0 else self.start
-            self.end = match.end("value")
+            return True
+        if meaning == "count" and word.isdigit():
+            self.flags.add(int(word) > 0)
+            return True
+        if meaning in ("flag", "correctness") and (word in _TRUE or word in _FALSE):
+            self.flags.add((word in _TRUE) == (meaning == "flag"))
+            return True
+        if meaning == "flag" and is_quoted and (number := _LEADING_NUMBER.match(text)):
+            self.numbers.add(int(number[1]))
+            return True
+        return meaning == "answer" and is_quoted and self._add_answer(text)
+
+    def _add_answer(self, text: str) -> bool:
+        """Take the verdict in the value of a key that names the answer; return whether it states one."""
+        claim = find_in_text(simplify(text), self._sentences)
+        if claim is None:
+            return False
+        self.answers.add(claim.verdict)
+        return True
 
     def _add_sentence(self, text: str, word: str) -> None:
         number = _LEADING_NUMBER.match(text)
@@ -182,15 +236,94 @@ def find_in_fields(answer: str, sentences: Sentences) -> VerdictClaim | None:
     if not (":" in answer or "=" in answer or "</" in answer or " - " in answer):
         return None
     fields = _Fields(sentences)
-    for match in _FIELD.finditer(answer):
-        fields.add(match, is_quoted=bool(match["quote"]) and match["value"][:1] != "")
-    if "</" in answer:
-        for match in _ELEMENT.finditer(answer):
-            if match["key"].lower() not in ("answer", "final_answer"):
-                fields.add(match, is_quoted=True)
+    for field in _iter_fields(answer):
+        fields.add(field)
     verdict = fields.decide()
     if verdict is None:
         return None
     if verdict >= 0 and sentences and verdict not in sentences:
         verdict = SOME_ERROR
-    return VerdictClaim(verdict, fields.start, fields.end, "field", True)
+    start = min(start for start, _ in fields.spans)
+    end = max(end for _, end in fields.spans)
+    return VerdictClaim(verdict, start, end, "field", True)
+
+
+def _iter_fields(answer: str) -> Iterator[_Field]:
+    """Yield the members of all JSON objects, then the pairs of key and value around them, then the elements."""
+    around = answer
+    if "{" in answer:
+        try:
+            objects = find_objects(answer)
+        except EndlessTextError:
+            return
+        for found in _drop_correct_sentences(objects) or objects:
+            yield from _iter_members(found)
+        around = blank_objects(answer, objects)
+    if around and not around.isspace():
+        yield from _iter_pairs(answer, around)
+    if "</" in answer:
+        for match in _ELEMENT.finditer(answer):
+            if match["key"].lower() not in ("answer", "final_answer"):
+                end = match.end("value")
+                yield _Field(match["key"], match["value"], match.start("key"), end, True)
+
+
+def _iter_pairs(answer: str, around: str) -> Iterator[_Field]:
+    """Yield the pairs of key and value around the objects of an answer."""
+    for match in _PAIR.finditer(around):
+        value = match["value"]
+        if value != answer[match.start("value") : match.end("value")]:
+            continue  # the value is an object
+        if value == "[" and around.startswith("]", match.end("value")):
+            value = ""
+        is_quoted = bool(match["quote"] and match["value"])
+        yield _Field(match["key"], value, match.start("key"), match.end("value"), is_quoted)
+
+
+def _iter_members(node: JsonNode) -> Iterator[_Field]:
+    """Yield the members of an object and of those within it; each element of a list is a value of its key."""
+    if isinstance(node, JsonList):
+        objects = [element for element in node.elements if isinstance(element, JsonObject)]
+        if not any(_is_cut_off(found) for found in objects):
+            for found in _drop_correct_sentences(objects):
+                yield from _iter_members(found)
+    elif isinstance(node, JsonObject):
+        for key, start, is_quoted, value in node.members:
+            if isinstance(value, JsonList) and not value.elements:
+                yield _Field(key, "", start, value.end, is_quoted)
+            for scalar in iter_scalars(value):
+                if not _is_missing(scalar):
+                    yield _Field(key, scalar.text, start, scalar.outer_end, is_quoted)
+            yield from _iter_members(value)
+
+
+def _is_missing(scalar: JsonScalar) -> bool:
+    """Return whether the answer was cut off before a value, which is not the same as an empty string."""
+    return not scalar.raw and not (scalar.quote and scalar.is_closed)
+
+
+def _is_cut_off(found: JsonObject) -> bool:
+    """Return whether a value of an object was cut off, so that the object may have gone on."""
+    scalars = [member.value for member in found.members if isinstance(member.value, JsonScalar)]
+    return any(not scalar.is_closed or _is_missing(scalar) for scalar in scalars)
+
+
+def _drop_correct_sentences(objects: list[JsonObject]) -> list[JsonObject]:
+    """Drop those of several objects that say that their own sentence is correct: {"id": 0, "status": "ok"}."""
+    if len(objects) < 2:
+        return objects
+    return [found for found in objects if not _is_about_correct_sentence(found)]
+
+
+def _is_about_correct_sentence(found: JsonObject) -> bool:
+    has_number = False
+    is_correct = False
+    for member in found.members:
+        if isinstance(member.value, JsonScalar):
+            meaning = _look_up_meaning(member.key)
+            word = member.value.text.strip().lower()
+            has_number |= meaning == "id" and word.isdigit()
+            is_correct |= meaning == "answer" and word in _FINE
+            is_correct |= meaning == "flag" and word in _FALSE
+            is_correct |= meaning == "correctness" and word in _TRUE
+    return has_number and is_correct

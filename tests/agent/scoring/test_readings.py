@@ -48,12 +48,12 @@ def test_the_span_of_a_field_or_match_is_its_place_in_the_whole_answer():
     assert reading.rule == "pattern of the parser, whole answer"
 
 
-def test_a_field_whose_place_cannot_be_told_is_shown_with_the_whole_answer():
+def test_a_field_that_is_a_list_is_shown_with_the_place_of_the_list():
     answer = '{"verdict": [ "B" ]}'
     rules = Rules.of([MetricUse("exact_match")], "intramural", JSON, "")
     (measured,) = read_response(rules, QUESTION, build_response(answer))
     assert isinstance(measured.reading, Reading)
-    assert (measured.reading.start, measured.reading.end) == (0, len(answer))
+    assert answer[measured.reading.start : measured.reading.end] == '[ "B" ]'
 
 
 @pytest.mark.parametrize(
