@@ -31,6 +31,7 @@ _BY_TEXT = 0xE040
 _BY_BOTH = 0xE080
 _SIGN_OF_CONTRADICTION = "\ue0f0"
 _MAX_MARKS = 400
+_MAX_BOXES_OF_LINE = 10
 _MAX_CODE_LENGTH = 2
 _DIGIT_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
@@ -149,6 +150,7 @@ _LEGEND_GAP = re.compile(
 _NUMBERED_LINE = re.compile(r"^\W{0,5}\d", re.MULTILINE)
 _TAIL_AFTER = re.compile(_TAIL)
 _REASON_NEXT = re.compile(r"\s-\s|\s?\((?=[^()\n]{0,200}\))")
+_LINE = re.compile(r"[^\n]+")
 _BOX = re.compile(r"(?:\[[ x✓*]?\]|\([ x✓*]?\)|[☐✓✗○●■□])[ ]?[\"'(]{0,2}")
 _BOX_BEFORE = re.compile(rf"(?P<box>{_BOX.pattern})\Z")
 _BEFORE_LAST_WORD = re.compile(r"[.!?:]\s")
@@ -324,39 +326,28 @@ class LabelOptions(OptionTexts):
         )
 
     def _find_codes(self, lower: str) -> Iterator[Mark]:
+        """Yield the codes that stand where a label is expected."""
         if not self._codes:
             return
-        positions: dict[int, re.Pattern[str]] = {}
-        is_list = len(set(_BLANK_LIST_MARK.findall(lower))) > 1
-        for line in islice(re.finditer(r"[^\n]+", lower), _MAX_MARKS):
-            start = _BEFORE_LINE.match(lower, line.start(), line.end())
-            if start and not is_list:
-                positions[start.end()] = self._code
-            for box in islice(_BOX.finditer(lower, line.start(), line.end()), 10):
-                positions[box.end()] = self._code
-        for cue in (FINAL, STATED) if "final" in lower or "overall" in lower else (STATED,):
-            for match in islice(cue.finditer(lower), _MAX_MARKS):
-                positions[match.end()] = self._code
-        for match in islice(CONCLUSION.finditer(lower), _MAX_MARKS):
-            positions.setdefault(match.end(), self._code_at_stop)
-        last = lower.rstrip(" .!\n")
-        for boundary in _BEFORE_LAST_WORD.finditer(lower, max(0, len(last) - 40), len(last)):
-            # "Accuracy: 0" is a measure, "the answer is accurate: 0" a verdict.
-            words = lower[: boundary.start()].rpartition("\n")[2].split()
-            if boundary[0][0] != ":" or len(words) >= _MIN_WORDS_BEFORE_COLON:
-                positions.setdefault(boundary.end(), self._code_at_stop)
-        for position, pattern in positions.items():
-            code = pattern.match(lower, position)
-            if (
-                code
-                and not _WANTS.search(lower, max(0, position - 60), position)
-                and not _OF_A_PART.search(lower, max(0, position - 120), position)
-            ):
-                label = self._codes[code["code"]]
-                again = self._again.match(lower, code.end())
-                if again and self._codes[again["code"]] != label:
-                    label = CONTRADICTION
-                yield Mark(position, (again or code).end(), label, True, False)
+        announced = {*_iter_line_starts(lower), *_iter_box_ends(lower), *_iter_cue_ends(lower)}
+        concluding = {*_iter_conclusion_ends(lower), *_iter_starts_of_last_words(lower)}
+        for position in announced:
+            yield from self._mark_code(lower, position, self._code)
+        for position in concluding - announced:
+            yield from self._mark_code(lower, position, self._code_at_stop)
+
+    def _mark_code(self, lower: str, position: int, pattern: re.Pattern[str]) -> Iterator[Mark]:
+        """Yield the code at a position, with its repetition in brackets: "1 (1)"."""
+        code = pattern.match(lower, position)
+        if code is None or _WANTS.search(lower, max(0, position - 60), position):
+            return
+        if _OF_A_PART.search(lower, max(0, position - 120), position):
+            return
+        label = self._codes[code["code"]]
+        again = self._again.match(lower, code.end())
+        if again and self._codes[again["code"]] != label:
+            label = CONTRADICTION
+        yield Mark(position, (again or code).end(), label, True, False)
 
     def _extend_by_contrast(self, lower: str, mark: Mark) -> Mark:
         """Extend a mark by the words that deny the other label: "1, not 0", "true rather than hallucinated"."""
@@ -366,6 +357,53 @@ class LabelOptions(OptionTexts):
         name = contrast["name"]
         other = self._codes[name] if name in self._codes else self._get_label(name)
         return mark if other == mark.label else mark._replace(end=contrast.end())
+
+
+def _iter_lines(lower: str) -> Iterator[re.Match[str]]:
+    return islice(_LINE.finditer(lower), _MAX_MARKS)
+
+
+def _iter_line_starts(lower: str) -> Iterator[int]:
+    """Yield where the words of each line begin, unless the lines are a numbered list, whose numbers look like codes."""
+    if len(set(_BLANK_LIST_MARK.findall(lower))) > 1:
+        return
+    for line in _iter_lines(lower):
+        start = _BEFORE_LINE.match(lower, line.start(), line.end())
+        if start:
+            yield start.end()
+
+
+def _iter_box_ends(lower: str) -> Iterator[int]:
+    """Yield the ends of boxes to tick, before which no word is needed: "[x] 0 [ ] 1"."""
+    if not may_have_box(lower):
+        return
+    for line in _iter_lines(lower):
+        for box in islice(_BOX.finditer(lower, line.start(), line.end()), _MAX_BOXES_OF_LINE):
+            yield box.end()
+
+
+def _iter_cue_ends(lower: str) -> Iterator[int]:
+    """Yield the ends of words that announce a label: "the verdict is", "final answer:"."""
+    may_be_final = "final" in lower or "overall" in lower
+    for cue in (FINAL, STATED) if may_be_final else (STATED,):
+        for match in islice(cue.finditer(lower), _MAX_MARKS):
+            yield match.end()
+
+
+def _iter_conclusion_ends(lower: str) -> Iterator[int]:
+    """Yield the ends of words that begin a conclusion: "so", "therefore"."""
+    for match in islice(CONCLUSION.finditer(lower), _MAX_MARKS):
+        yield match.end()
+
+
+def _iter_starts_of_last_words(lower: str) -> Iterator[int]:
+    """Yield where the last words of a text begin, after a full stop or colon: "It is accurate. 0"."""
+    last = lower.rstrip(" .!\n")
+    for boundary in _BEFORE_LAST_WORD.finditer(lower, max(0, len(last) - 40), len(last)):
+        # "Accuracy: 0" is a measure, "the answer is accurate: 0" a verdict.
+        words = lower[: boundary.start()].rpartition("\n")[2].split()
+        if boundary[0][0] != ":" or len(words) >= _MIN_WORDS_BEFORE_COLON:
+            yield boundary.end()
 
 
 def _drop_legends(lower: str, marks: list[Mark]) -> list[Mark]:
