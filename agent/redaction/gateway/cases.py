@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.redaction.gateway.cells import FixedTexts, SplitMessage, keep_whole, split_messages
+from agent.redaction.gateway.cells import (
+    FixedTexts,
+    SplitMessage,
+    keep_whole,
+    list_references,
+    split_messages,
+)
 from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
 from agent.redaction.gateway.readings import (
     AnswerReading,
@@ -275,7 +281,7 @@ def _list_texts(
             yield instance.id
         for message in prompt:
             yield from message.cells
-        yield from (reference.text for reference in instance.references)
+        yield from list_references(instance)
     if response is not None:
         yield response.text
         yield response.reasoning

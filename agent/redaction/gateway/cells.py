@@ -21,6 +21,8 @@ _CELL_MARK = " ... "  # stands for a cell where the fixed text is searched
 _OPTION_LETTER = re.compile(r"[A-Z]\.")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _OPTIONS = "options"
+# After a question and a letter, fewer terms of one word are taken for names, and no more names are missed.
+_OPTION_CUES = ("Which is best? a) ",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,12 @@ def split_messages(instance: Instance) -> tuple[SplitMessage, ...]:
     return tuple(split)
 
 
+def list_references(instance: Instance) -> list[CuedText]:
+    """Return the texts of the references, those of answer options with the same cue as in the prompt."""
+    cues = _OPTION_CUES if instance.multiple_choice else ()
+    return [CuedText(reference.text, cues) for reference in instance.references]
+
+
 def find_unshipped_text(instance: Instance) -> str:
     """Return the lines of the fixed text that no shipped benchmark has, with a mark for each cell."""
     lines: list[str] = []
@@ -133,12 +141,9 @@ def _is_known_piece(piece: str) -> bool:
 
 
 def _list_cues(column: str, before: str) -> tuple[str, ...]:
-    """Return the cues of a cell: the words before it, and its column if that names a person's detail.
-
-    An answer option has none.
-    """
+    """Return the cues of a cell: the words before it, and its column if that names a person's detail."""
     if column == _OPTIONS:
-        return ()
+        return _OPTION_CUES
     words_before = _read_words_before(before)
     label = read_label(column)
     if not label or label in words_before.lower():

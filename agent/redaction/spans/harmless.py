@@ -1,14 +1,16 @@
 """Cut from detections what has the shape of an identifier and is none: speaker labels, scores, settings, variants."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import regex
 
+from agent.redaction.identity.known_phrases import GENERIC
 from agent.redaction.rules.en.names import words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.spans.span import Span
 
+_DEFINED = regex.compile(r"(?P<words>(?:\p{L}{2,30}[ \n-]){2,8})\((?P<acronym>[A-Z]{2,6})\)")
 _WORD = regex.compile(r"\p{L}+")
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 # Detections of other kinds, such as a record number after its label or a phone number, are never cut.
@@ -118,9 +120,40 @@ def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[S
     for shape in _SHAPES:
         for match in shape.pattern.finditer(text, timeout=timeout):
             stretches.append((match.start(), match.end(), shape.entities))
+    for start, end in _find_acronyms(text, detections, timeout):
+        stretches.append((start, end, _IN_WORDS))
     stretches.sort(key=lambda stretch: stretch[:2])
     for span in detections:
         yield from _cut(span, stretches, text)
+
+
+def _find_acronyms(
+    text: str, detections: Iterable[Span], timeout: float
+) -> Iterator[tuple[int, int]]:
+    """Yield the occurrences of acronyms that the text itself defines: "expiratory reserve volume (ERV)".
+
+    The acronym of an institution ("General Hospital (GH)"), of words that may be names, or of words that were detected,
+    identifies like the words.
+    """
+    acronyms: set[str] = set()
+    for match in _DEFINED.finditer(text, timeout=timeout):
+        defining = list(_WORD.finditer(match["words"]))[-len(match["acronym"]) :]
+        start = match.start("words") + defining[0].start()
+        is_detected = any(
+            span.start < match.end("words") and start < span.end for span in detections
+        )
+        if not is_detected and _is_term([word.group() for word in defining], match["acronym"]):
+            acronyms.add(match["acronym"])
+    for acronym in acronyms:
+        for match in regex.finditer(rf"(?<![\p{{L}}\d]){acronym}(?![\p{{L}}\d])", text):
+            yield match.span()
+
+
+def _is_term(defining: Sequence[str], acronym: str) -> bool:
+    """Return whether ordinary words, none of which denotes an institution, have the initials of the acronym."""
+    if "".join(word[0] for word in defining).upper() != acronym:
+        return False
+    return not _may_identify(" ".join(defining)) and GENERIC.isdisjoint(map(str.lower, defining))
 
 
 def _cut(

@@ -17,6 +17,7 @@ UNCHANGED = (
     "TP53 c.743G>A (p.Arg248Gln) was found.",
     "Glasgow-Blatchford score and Cox regression in Black and White patients.",
     "In the Brief Hospital Course he did well.",
+    "The expiratory reserve volume (ERV) is less: TLC = RV + ERV + TV.",
 )
 TAKEN = (
     (
@@ -34,6 +35,7 @@ TAKEN = (
     ("Finn Holloway, 9 y. John Smith is the father.", ("Finn", "Holloway", "Smith")),
     ("Thomas Glasgow came with Margaret Cox.", ("Glasgow", "Cox")),
     ("Mrs. White and Mr. Black were seen.", ("White", "Black")),
+    ("John Adam Smith (JAS) came. JAS smokes.", ("John", "Adam", "Smith")),
     ("room seven, bed eight", ("eight",)),
 )
 
