@@ -35,12 +35,14 @@ from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
 from agent.redaction.detection_cache import DetectionCache, Detections, DetectionStore
+from agent.redaction.formats.cells import Quoting, write_plainly
+from agent.redaction.formats.form import Form, write_form
 from agent.redaction.identity.table import KnownValues, search_known_values
 from agent.redaction.models.admission import check_admitted
 from agent.redaction.models.model import ModelRecognizer, NoModelError
 from agent.redaction.models.tokenizer import TokenizerEngine
 from agent.redaction.policy.policy import RedactionPolicy, load_policy
-from agent.redaction.policy.site_patterns import Phrases
+from agent.redaction.policy.site_patterns import Phrases, find_pattern
 from agent.redaction.presidio import PRESIDIO_ENTITIES, ContextOfDoubt
 from agent.redaction.recognizers import (
     build_recognizers,
@@ -56,7 +58,7 @@ from agent.redaction.self_test import passes_self_test
 from agent.redaction.spans.harmless import cut_harmless
 from agent.redaction.spans.merge import merge_spans
 from agent.redaction.spans.span import Span
-from agent.redaction.views.folding import remove_invisible
+from agent.redaction.views.folding import is_text, remove_invisible
 from agent.redaction.views.option_letters import hide_option_letters
 from agent.redaction.views.views import OPAQUE, View, build_views
 from agent.vocabulary import Identifier
@@ -80,9 +82,14 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class _AnalysedText:
-    """A text, its views, and the detections in each view."""
+    """A text, its views, and the detections in each view.
+
+    Attributes:
+        form: the text as a form, if it is structured. The views are those of the form.
+    """
 
     text: str
+    form: Form | None
     views: tuple[View, ...]
     detections: Detections
 
@@ -95,11 +102,17 @@ class _AnalysedText:
 
 @dataclass(frozen=True, slots=True)
 class _ResolvedText:
-    """A text, its spans that must not be shown, and the value of each span in the plain view."""
+    """A text and its spans that must not be shown, with the value and the quoting of each span.
+
+    Attributes:
+        values: the value of each span in the plain view.
+        quotings: how to write the replacement of each span in the syntax around it.
+    """
 
     text: str
     spans: tuple[Span, ...]
     values: tuple[str, ...]
+    quotings: tuple[Quoting, ...]
 
     def list_labelled_values(self) -> Iterator[tuple[str, str]]:
         """Yield the (entity, value) pairs."""
@@ -118,11 +131,6 @@ class _IdentityTable:
 
     stated: KnownValues
     detected: KnownValues
-
-    def search(self, text: str, deadline: Deadline) -> Iterator[Span]:
-        """Yield the occurrences of known values in `text`."""
-        yield from search_known_values(text, self.stated, deadline)
-        yield from search_known_values(text, self.detected, deadline)
 
 
 class Engine:
@@ -240,19 +248,27 @@ class Engine:
         text = cued.text
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
-        views = _withhold_on_error(partial(build_views, text))
+        if not is_text(text):
+            return Withheld.UNDECODABLE
+        form = _withhold_on_error(partial(write_form, text))
+        if isinstance(form, Withheld):
+            return form
+        views = _withhold_on_error(partial(build_views, text if form is None else form.text))
         if isinstance(views, Withheld):
             return views
         # A text with this sign is withheld, so no other text has the same name.
         cache_name = _CUE_END.join((*cued.cues, text))
         cached = self._cache.get(cache_name)
         if cached is not None:
-            return _AnalysedText(text, views, cached)
-        detections = _withhold_on_error(partial(self._detect, views, cued.cues))
+            return _AnalysedText(text, form, views, cached)
+        if form is None:
+            detections = _withhold_on_error(partial(self._detect, views, cued.cues))
+        else:  # its values have cues of their own
+            detections = _withhold_on_error(partial(self._detect_in_form, views, form))
         if isinstance(detections, Withheld):
             return detections
         self._cache.put(cache_name, detections)
-        return _AnalysedText(text, views, detections)
+        return _AnalysedText(text, form, views, detections)
 
     def _detect(self, views: Sequence[View], cues: Sequence[str]) -> Detections:
         self._deadline.start(self._policy.limits.field_seconds)
@@ -263,6 +279,29 @@ class Engine:
             )
             detections.append(tuple(merge_spans(spans, view.text)))
         self._deadline.left()  # raises if the last step exceeded the deadline unnoticed
+        return tuple(detections)
+
+    def _find_own(self, text: str) -> Iterator[Span]:
+        """Yield the matches of the policy's own patterns and phrases, which count in every value of a form."""
+        for own in self._policy.recognizers:
+            for start, end in find_pattern(own.pattern)(text, self._deadline):
+                yield Span(start, end, own.entity)
+        for entity, entries in self._policy.deny.items():
+            for start, end in Phrases(entries).find(text, self._deadline):
+                yield Span(start, end, entity)
+
+    def _detect_in_form(self, views: Sequence[View], form: Form) -> Detections:
+        """Return the detections in the views of a form that lie within its values, and the values with a sure label."""
+        detections = list(self._detect(views, ()))
+        for index, view in enumerate(views):
+            kept = _keep_in_values(detections[index], view, form)
+            own = [view.to_original(span) for span in view.keep_new(self._find_own(view.text))]
+            kept += view.locate_spans(merge_spans(form.cut_all(own), form.text)) if own else []
+            detections[index] = tuple(merge_spans(kept, view.text))
+        listed = [span for span in form.list_certain() if span.entity in self._policy.entities]
+        plain = views[0]
+        certain = self._drop_allowed(plain.text, iter(plain.locate_spans(listed)))
+        detections[0] = tuple(merge_spans([*detections[0], *certain], plain.text))
         return tuple(detections)
 
     def _drop_allowed(self, text: str, spans: Iterator[Span]) -> Iterator[Span]:
@@ -345,18 +384,37 @@ class Engine:
         plain_view = field.views[0]
         spans = list(plain_view.marked)
         for view, detections in zip(field.views, field.detections, strict=True):
-            known_spans = view.keep_new(table.search(view.text, self._deadline))
-            spans += [view.to_original(span) for span in chain(detections, known_spans)]
-        merged = merge_spans(spans, field.text)
+            spans += map(view.to_original, detections)
+            spans += self._search_known(view, table, field.form)
+        text = field.text if field.form is None else field.form.text
+        merged = merge_spans(spans, text)
         for _ in range(_MAX_MODEL_ROUNDS):
             further: list[Span] = []
             for view in field.views:
                 further += self._detect_beside(view, merged)
+            if field.form is not None:
+                further = list(field.form.cut(further))
             if not further:
                 break
-            merged = merge_spans([*merged, *further], field.text)
+            merged = merge_spans([*merged, *further], text)
+        if field.form is not None:
+            return _locate_in_source(field.text, field.form, merged, plain_view)
         values = tuple(plain_view.read_original(span.start, span.end) for span in merged)
-        return _ResolvedText(field.text, tuple(merged), values)
+        return _ResolvedText(field.text, tuple(merged), values, (write_plainly,) * len(merged))
+
+    def _search_known(self, view: View, table: _IdentityTable, form: Form | None) -> Iterator[Span]:
+        """Yield the occurrences of known values in a view, as spans of its original.
+
+        In the codes, drugs and laboratory values of a structured text, a single word that was detected elsewhere
+        ("Bell") is not an occurrence; a value that the dataset states is.
+        """
+        stated = view.keep_new(search_known_values(view.text, table.stated, self._deadline))
+        detected = view.keep_new(search_known_values(view.text, table.detected, self._deadline))
+        if form is None:
+            yield from map(view.to_original, chain(stated, detected))
+        else:
+            yield from form.cut_all(map(view.to_original, stated))
+            yield from form.cut_known(map(view.to_original, detected))
 
     def _detect_beside(self, view: View, spans: Sequence[Span]) -> Iterator[Span]:
         """Yield the models' detections in a view in which `spans` are replaced by ordinary values.
@@ -412,10 +470,11 @@ class Engine:
         # The anonymizer chooses an operator by entity. Each replacement is passed as a separate entity here, so that
         # the "replace" operator for it writes exactly that replacement.
         results, replace = [], {}
-        for span, value in zip(field.spans, field.values, strict=True):
+        for span, value, quote in zip(field.spans, field.values, field.quotings, strict=True):
             replacement = operators.get_replacement(
                 span.entity, value, field.text[span.end : span.end + 1]
             )
+            replacement = quote(replacement)
             results.append(RecognizerResult(replacement, span.start, span.end, 1.0))
             replace[replacement] = OperatorConfig("replace", {"new_value": replacement})
         result = self._anonymizer.anonymize(
@@ -441,6 +500,35 @@ def _withhold_on_error(step: Callable[[], _Result]) -> _Result | Withheld:
         return Withheld.NO_MODEL
     except Exception:  # noqa: BLE001 - see above
         return Withheld.ENGINE_ERROR
+
+
+def _keep_in_values(spans: Sequence[Span], view: View, form: Form) -> list[Span]:
+    """Return the detections in a view of a form without their parts outside the values that are to be searched."""
+    kept: list[Span] = []
+    cut: list[Span] = []
+    for span in spans:
+        of_form = view.to_original(span)
+        if form.is_within_one(of_form):
+            kept.append(span)
+        else:
+            cut += form.cut([of_form])
+    if cut:
+        kept += view.locate_spans(merge_spans(cut, form.text))
+    return sorted(kept, key=lambda span: span.start)
+
+
+def _locate_in_source(
+    source: str, form: Form, spans: Sequence[Span], plain_view: View
+) -> _ResolvedText:
+    """Return the stretches of a structured text that the spans of its form stand for."""
+    located = list(form.locate(spans))
+    values = [plain_view.read_original(place.form.start, place.form.end) for place in located]
+    return _ResolvedText(
+        source,
+        tuple(place.span for place in located),
+        tuple(values),
+        tuple(place.quoting for place in located),
+    )
 
 
 def _map_entity(presidio_entity: str) -> str:

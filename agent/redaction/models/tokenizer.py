@@ -15,6 +15,9 @@ from spacy.tokens import Doc
 
 _FORGOTTEN_AFTER = 400_000  # characters after which a vocabulary (a few megabytes) is emptied
 _STRETCH = re.compile(r"\s+|\S+")
+# Words that the marks of JSON, XML, HL7 or a table join: `answer":"B`, `Smith^John`, `a|b`.
+_JOINED_BY_SYNTAX = re.compile(r"""\w(?:\\*"[\]}]*[:,;][\[{]*\\*"|["|^~<>]+[/\w:,]*?)\w""")
+_SYNTAX_OR_TEXT = re.compile(r"""[\]\[{}"|^~\\&<>=;]+|[^\]\[{}"|^~\\&<>=;]+""")
 _MAX_LENGTH = 400  # maximum characters without white space between them that are split into tokens
 _KNOWN_STRETCHES = 30_000  # maximum number of cached runs of characters, about 10 MB
 
@@ -144,13 +147,23 @@ class TokenizerEngine(NlpEngine):
             if pieces is None:
                 if len(known) >= _KNOWN_STRETCHES:
                     known.clear()
-                pieces = known[stretch] = tuple(
-                    (t.idx, t.text) for t in self.tokenised(stretch, language)
-                )
+                pieces = known[stretch] = tuple(self._split_stretch(stretch, language))
             for offset, piece in pieces:
                 texts.append(piece)
                 starts.append(at + offset)
         return Words(texts, starts)
+
+    def _split_stretch(self, stretch: str, language: str) -> Iterator[tuple[int, str]]:
+        """Yield the start and text of each token in a run of characters without white space.
+
+        Data whose syntax is damaged is split at its marks first: `answer":"B` is no word.
+        """
+        parts = [(0, stretch)]
+        if _JOINED_BY_SYNTAX.search(stretch):
+            parts = [(part.start(), part.group()) for part in _SYNTAX_OR_TEXT.finditer(stretch)]
+        for start, part in parts:
+            for token in self.tokenised(part, language):
+                yield start + token.idx, token.text
 
     def tokenised(self, text: str, language: str) -> Doc:
         """Return the tokens of `text`."""
