@@ -75,7 +75,7 @@ class Shortenable:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PromptCell:
     """A part of a prompt that comes from the record; the text between cells is the benchmark's own.
 
     Attributes:
@@ -139,7 +139,7 @@ class Instance:
     subgroups: Mapping[str, str] = field(default_factory=dict)
     shortenable: Shortenable | None = None
     identifiers: tuple[Identifier, ...] = ()
-    cells: tuple[Cell, ...] | None = None
+    cells: tuple[PromptCell, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -345,10 +345,13 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
 
     Shows the first prompts as a model would get them and, if a jury grades the answers, the first judge's prompt.
     PATH is a folder with a benchmark.yaml, or a YAML file; ID is the id of a benchmark known to this site. All errors
-    are reported at once with file and row, including right answers that the main metric cannot use. The prompts are
-    not redacted, so this command is for the benchmark's author only.
+    are reported at once with file and row, including right answers that the main metric cannot use. The
+    instructions and the prompt file are searched for identifiers. The prompts are not redacted, so this command is for
+    the benchmark's author only.
     """
-    benchmark, contents = _read_contents(site, place, rows)
+    # One instance is needed even if no prompt is shown: its fixed text is searched.
+    benchmark, contents = _read_contents(site, place, max(rows, 1))
+    shown = contents.first[:rows]
     _print_size(benchmark, contents)
     click.echo(f"metrics: {', '.join(_describe_metric(use) for use in benchmark.metrics)}")
     jury_use = find_jury_metric(benchmark)
@@ -356,18 +359,42 @@ def check_benchmark(site: Site, place: Path, rows: int) -> None:
         for line in describe_jury(jury_use):
             click.echo(printable(line))
     problems = [*contents.problems, *_check_own_metrics(site, benchmark)]
+    problems += _search_fixed_text(site, contents.first)
     for problem in problems:
         click.secho(f"warning: {problem}", fg="yellow", err=True)
     if rows:
-        click.echo(f"The first {format_count(len(contents.first), 'prompt')}, not redacted:")
-    for instance in contents.first:
+        click.echo(f"The first {format_count(len(shown), 'prompt')}, not redacted:")
+    for instance in shown:
         _show_instance(instance)
-    if jury_use is not None and contents.first:
-        instance = contents.first[0]
+    if jury_use is not None and shown:
+        instance = shown[0]
         click.secho(
             f"\n--- the judge's prompt for instance {printable(instance.id)} ---", bold=True
         )
         _show_messages(write_judge_example(jury_use, instance))
+
+
+def _search_fixed_text(site: Site, instances: "Sequence[Instance]") -> Iterator[str]:
+    """Yield a warning if the benchmark's own text, which redaction would show as it is, contains identifiers."""
+    from agent.redaction import open_redactor
+    from agent.redaction.gateway.cells import count_in_fixed_text, find_unshipped_text
+
+    if not instances or not find_unshipped_text(instances[0]):
+        return
+    if (site.directory / "site.yaml").is_file():
+        redactor = open_redactor(site.settings.redaction_policy, site.directory)
+    else:
+        redactor = open_redactor()
+    counts = count_in_fixed_text(instances[0], redactor)
+    if counts is None:
+        yield "the instructions and the prompt file cannot be redacted safely, so people see none of the prompts"
+    elif counts:
+        kinds = ", ".join(f"{number} {kind}" for kind, number in sorted(counts.items()))
+        yield (
+            f"the instructions and the prompt file contain what may identify a person ({kinds}): redaction searches "
+            "this benchmark's prompts whole, so option letters and labels may be lost. Does the prompt file hold a "
+            "real case?"
+        )
 
 
 def _check_own_metrics(site: Site, benchmark: "Benchmark") -> Iterator[str]:

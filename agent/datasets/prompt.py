@@ -8,7 +8,7 @@ from typing import Literal, cast
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.template import Template, compile_template, find_placeholders
 from agent.datasets.references import LETTERS
-from agent.vocabulary import Cell, Message, Reference, Shortenable
+from agent.vocabulary import Message, PromptCell, Reference, Shortenable
 
 OPTIONS = "options"
 Instructions = Literal["none", "expert"]
@@ -33,13 +33,13 @@ class RenderedText:
     """
 
     text: str
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[PromptCell, ...] = ()
 
     @classmethod
     def join(cls, pieces: Iterable["RenderedText"]) -> "RenderedText":
         """Join several texts."""
         texts: list[str] = []
-        cells: list[Cell] = []
+        cells: list[PromptCell] = []
         length = 0
         for piece in pieces:
             texts.append(piece.text)
@@ -50,17 +50,17 @@ class RenderedText:
     @classmethod
     def from_record(cls, text: str, column: str) -> "RenderedText":
         """Mark a whole text as coming from the record."""
-        return cls(text, (Cell(0, 0, len(text), column),) if text else ())
+        return cls(text, (PromptCell(0, 0, len(text), column),) if text else ())
 
     def strip(self) -> "RenderedText":
         """Return the text without white space at its ends."""
         stripped = self.text.strip()
         start = len(self.text) - len(self.text.lstrip())
-        cells: list[Cell] = []
+        cells: list[PromptCell] = []
         for cell in _move_cells(self.cells, offset=-start):
             part_start, part_end = max(cell.start, 0), min(cell.end, len(stripped))
             if part_start < part_end:
-                cells.append(Cell(0, part_start, part_end, cell.column))
+                cells.append(PromptCell(0, part_start, part_end, cell.column))
         return RenderedText(stripped, tuple(cells))
 
 
@@ -76,7 +76,7 @@ class RenderedPrompt:
 
     messages: tuple[Message, ...]
     shortenable: Shortenable | None
-    cells: tuple[Cell, ...]
+    cells: tuple[PromptCell, ...]
 
 
 class PromptTemplate:
@@ -149,7 +149,7 @@ class PromptTemplate:
         shortenable = self._find_shortenable(cells, message=len(rendered), offset=len(lead.text))
         rendered.append(("user", RenderedText.join([lead, question])))
         messages: list[Message] = []
-        marked: list[Cell] = []
+        marked: list[PromptCell] = []
         for number, (role, content) in enumerate(rendered):
             messages.append(Message(role, content.text))
             marked += _move_cells(content.cells, message=number)
@@ -205,30 +205,30 @@ def _render(
 ) -> RenderedText:
     """Fill in the cells, and note where they stand; the letters of answer options belong to no cell."""
     text = template.render(cells)
-    marked: list[Cell] = []
+    marked: list[PromptCell] = []
     for column, start, end in template.locate_cells(cells):
         if column == OPTIONS and options:
             marked += _locate_options(options, start)
         elif start < end:
-            marked.append(Cell(0, start, end, column))
+            marked.append(PromptCell(0, start, end, column))
     return RenderedText(text, tuple(_join_close_cells(marked, text)))
 
 
-def _locate_options(options: Sequence[Reference], start: int) -> Iterator[Cell]:
+def _locate_options(options: Sequence[Reference], start: int) -> Iterator[PromptCell]:
     """Yield the text of each option in the lines of `write_option_lines`, which begin at `start`."""
     for letter, option in zip(LETTERS, options, strict=False):
         text_start = start + len(f"{letter}. ")
         start = text_start + len(option.text) + len("\n")
         if option.text:
-            yield Cell(0, text_start, text_start + len(option.text), OPTIONS)
+            yield PromptCell(0, text_start, text_start + len(option.text), OPTIONS)
 
 
-def _join_close_cells(cells: Iterable[Cell], text: str) -> list[Cell]:
-    joined: list[Cell] = []
+def _join_close_cells(cells: Iterable[PromptCell], text: str) -> list[PromptCell]:
+    joined: list[PromptCell] = []
     for cell in cells:
         if joined and _is_separator(text[joined[-1].end : cell.start]):
             first = joined.pop()
-            joined.append(Cell(0, first.start, cell.end, first.column))
+            joined.append(PromptCell(0, first.start, cell.end, first.column))
         else:
             joined.append(cell)
     return joined
@@ -242,9 +242,11 @@ def _is_separator(between: str) -> bool:
     )
 
 
-def _move_cells(cells: Iterable[Cell], *, message: int = 0, offset: int = 0) -> Iterator[Cell]:
+def _move_cells(
+    cells: Iterable[PromptCell], *, message: int = 0, offset: int = 0
+) -> Iterator[PromptCell]:
     for cell in cells:
-        yield Cell(message, cell.start + offset, cell.end + offset, cell.column)
+        yield PromptCell(message, cell.start + offset, cell.end + offset, cell.column)
 
 
 def _compile(text: str, columns: Collection[str], problems: list[str]) -> Template:

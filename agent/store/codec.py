@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 
 from agent.vocabulary import (
-    Cell,
     Identifier,
     Instance,
     Message,
     OptionLikelihood,
+    PromptCell,
     Reference,
     Response,
     Shortenable,
@@ -84,7 +84,7 @@ def decode_instance(data: bytes) -> Instance:
         subgroups=subgroups,
         shortenable=Shortenable(*part) if part else None,
         identifiers=tuple(Identifier(entity, value) for entity, value in identifiers),
-        cells=None if cells is None else tuple(Cell(*cell) for cell in cells),
+        cells=None if cells is None else tuple(PromptCell(*cell) for cell in cells),
     )
 
 

@@ -7,14 +7,16 @@ prompt file: it is searched once, and if anything is found, the prompts of that 
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from agent.redaction.gateway.shipped_text import is_shipped
 from agent.redaction.redacted import CuedText, Redacted, Redactor, join_redacted
+from agent.redaction.replacements.tags import TAG, WITHHELD_TAG
 from agent.redaction.views.labelled import read_label
-from agent.vocabulary import Cell, Instance, Message
+from agent.vocabulary import Instance, Message, PromptCell
 
 _MAX_CUE = 60  # characters; longer text before a cell is a sentence rather than a label
 _CELL_MARK = " ... "  # stands for a cell where the fixed text is searched
@@ -66,6 +68,22 @@ class FixedTexts:
         if digest not in self._is_clean:
             self._is_clean[digest] = self._redactor.redact(text) == text
         return self._is_clean[digest]
+
+
+def count_in_fixed_text(instance: Instance, redactor: Redactor) -> Counter[str] | None:
+    """Count by kind what redaction finds in the fixed text of a benchmark that is not shipped.
+
+    Return None if the text cannot be searched. A policy that writes invented values instead of tags gives no kinds: its
+    findings are counted together as "identifier".
+    """
+    text = find_unshipped_text(instance)
+    redacted = redactor.redact(text)
+    if WITHHELD_TAG in redacted:
+        return None
+    counts = Counter(tag["entity"] for tag in TAG.finditer(redacted))
+    if not counts and redacted != text:
+        counts["identifier"] += 1
+    return counts
 
 
 def keep_whole(instance: Instance) -> tuple[SplitMessage, ...]:
@@ -129,7 +147,7 @@ def list_fixed_lines(instance: Instance, number: int) -> list[list[str]]:
     return lines
 
 
-def _list_cells(instance: Instance, number: int) -> list[Cell]:
+def _list_cells(instance: Instance, number: int) -> list[PromptCell]:
     return [cell for cell in instance.cells or () if cell.message == number]
 
 
@@ -158,7 +176,7 @@ def _read_words_before(before: str) -> str:
     return words if len(words) <= _MAX_CUE and _WORD.search(words) else ""
 
 
-def _are_in_order(cells: Sequence[Cell], messages: Sequence[Message]) -> bool:
+def _are_in_order(cells: Sequence[PromptCell], messages: Sequence[Message]) -> bool:
     """Return whether the cells lie within their messages, in order and without overlaps."""
     message = end = 0
     for cell in cells:

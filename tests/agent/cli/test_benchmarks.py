@@ -103,6 +103,19 @@ def test_a_new_benchmark_passes_its_check_and_runs_as_it_is(site: Site, kind: st
     assert "failed 0" in done.stdout
 
 
+def test_a_real_case_in_the_prompt_file_is_reported_by_kind(site: Site):
+    on(site, "benchmarks", "new", "mine")
+    prompt = site.directory / "benchmarks" / "mine" / "prompt.txt"
+    clean = on(site, "benchmarks", "check", "mine", "--rows", "0")
+    assert clean.returncode == 0, clean.stderr
+    assert "may identify a person" not in clean.stderr
+    prompt.write_text("Example: Margaret Holloway, MRN 4471123: gout.\n" + prompt.read_text())
+    checked = on(site, "benchmarks", "check", "mine", "--rows", "0")
+    assert checked.returncode == 0, checked.stderr
+    assert "what may identify a person (1 MRN, 1 NAME)" in checked.stderr
+    assert "Holloway" not in checked.stdout + checked.stderr
+
+
 def test_the_keys_that_a_template_offers_work_when_taken(site: Site):
     on(site, "benchmarks", "new", "mine")
     path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"

@@ -13,11 +13,11 @@ from agent.store.codec import (
     encode_response,
 )
 from agent.vocabulary import (
-    Cell,
     Identifier,
     Instance,
     Message,
     OptionLikelihood,
+    PromptCell,
     Reference,
     Response,
     Shortenable,
@@ -42,7 +42,7 @@ instances = st.builds(
     st.lists(st.builds(Identifier, anything, anything), max_size=3).map(tuple),
     st.none()
     | st.lists(
-        st.builds(Cell, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), anything),
+        st.builds(PromptCell, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), anything),
         max_size=3,
     ).map(tuple),
 )

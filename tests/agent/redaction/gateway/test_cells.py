@@ -8,7 +8,7 @@ import pytest
 from agent.redaction.engine import Engine
 from agent.redaction.gateway.cases import Redacting
 from agent.redaction.gateway.cells import FixedTexts, split_messages
-from agent.vocabulary import Cell, Identifier, Instance, Message
+from agent.vocabulary import Identifier, Instance, Message, PromptCell
 from benchmarks.make_shipped_text import list_digests
 from tests.agent.service.filled_site import case, filled_site
 
@@ -21,7 +21,7 @@ def made(*parts: str | tuple[str, str], identifiers: tuple[Identifier, ...] = ()
     for part in parts:
         if isinstance(part, tuple):
             column, text = part
-            cells.append(Cell(0, len(content), len(content) + len(text), column))
+            cells.append(PromptCell(0, len(content), len(content) + len(text), column))
             content += text
         else:
             content += part
@@ -106,15 +106,15 @@ def test_a_clean_fixed_text_of_a_sites_own_benchmark_is_searched_once(engine: En
     "cells",
     [
         None,
-        (Cell(0, 4, 2, "x"),),
-        (Cell(0, 0, 99, "x"),),
-        (Cell(1, 0, 1, "x"),),
-        (Cell(0, 0, 5, "x"), Cell(0, 3, 6, "x")),
-        (Cell(0, -3, 2, "x"),),
+        (PromptCell(0, 4, 2, "x"),),
+        (PromptCell(0, 0, 99, "x"),),
+        (PromptCell(1, 0, 1, "x"),),
+        (PromptCell(0, 0, 5, "x"), PromptCell(0, 3, 6, "x")),
+        (PromptCell(0, -3, 2, "x"),),
     ],
 )
 def test_prompts_with_unknown_or_damaged_cells_are_searched_whole(
-    engine: Engine, cells: tuple[Cell, ...] | None
+    engine: Engine, cells: tuple[PromptCell, ...] | None
 ):
     instance = replace(made("Question: gout?"), cells=cells)
     assert not FixedTexts(engine).may_be_shown(instance)
