@@ -7,23 +7,13 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from agent.inference.closed_questions import read_closed_reply
+from agent.reading.finish_reasons import FinishReason, find_finish_reason
 from agent.reading.thoughts import SplitAnswer, has_thought_end, split_answer
 from agent.vocabulary import ChatRequest, ClosedQuestion, Failure, Reason, Response
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
-
-FinishReason = Literal["stop", "length", "content_filter", "other"]
-_FINISH: Mapping[object, FinishReason] = {
-    "stop": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "stop_sequence": "stop",
-    "length": "length",
-    "content_filter": "content_filter",
-}
 
 # Error messages of vLLM, llama.cpp, TGI, SGLang, transformers and OpenAI for a prompt that is too long.
 _TOO_LONG = re.compile(
@@ -208,7 +198,8 @@ def _cut_at_stop(text: str, stop: Sequence[str]) -> str:
 
 
 def _read_finish_reason(value: object) -> FinishReason:
-    return _FINISH.get(value, "other") if isinstance(value, str) else "other"
+    reason = find_finish_reason(value) if isinstance(value, str) else None
+    return reason or "other"
 
 
 def read_token_count(value: object) -> int | None:

@@ -1,6 +1,6 @@
 """Read answers produced elsewhere from a JSON Lines file, one `{"instance_id": ..., "answer": ...}` per line.
 
-A line may have the server's `finish_reason` too, of which "length" says that the answer was cut off.
+A line may have the server's `finish_reason` too, which says whether the answer was cut off or withheld.
 Only ids and offsets are kept in memory. Each answer is read when its instance is scored.
 """
 
@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 from agent.datasets.readers.table import Problems
 from agent.errors import BenchmarkError
 from agent.io.atomic_files import open_plain
+from agent.reading.finish_reasons import FinishReason, find_finish_reason, list_names
 from agent.reading.thoughts import build_response
 from agent.vocabulary import Response
 
@@ -21,6 +22,8 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 _KEYS = ("instance_id", "answer")
 NOT_UTF8 = "is not UTF-8; save the file as UTF-8"
 NOT_JSON = "is not JSON"
+UTF_16 = "is not UTF-8 (it looks like UTF-16); save the file as UTF-8"
+TWICE = "has a key twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class AnswersFile:
         line_count = 0
         for line in iter_lines(file, problems):
             line_count += 1
-            fields = read_line(line.content, _KEYS)
+            fields = _read_answer_line(line.content)
             if isinstance(fields, str):
                 faults.add(fields)
                 problems.add(f"line {line.number}", fields)
@@ -74,9 +77,10 @@ class AnswersFile:
                     f"line {line.number}", f"has the same instance_id as line {first.number}"
                 )
         # The file probably has another format, such as a table. Report that once, not line by line.
-        if faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON}:
+        if faults and not self._lines and faults <= {NOT_UTF8, NOT_JSON, UTF_16}:
+            fault = "contains no JSON" if len(faults) > 1 or NOT_JSON in faults else faults.pop()
             expected = f"each line must have the form {write_form(_KEYS)} (JSON Lines)"
-            raise Problems(name).stop("the whole file", f"contains no JSON; {expected}")
+            raise Problems(name).stop("the whole file", f"{fault}; {expected}")
         if line_count > 1 and not self._lines and len(faults) == 1:
             raise Problems(name).stop("every line", faults.pop())
         problems.check()
@@ -133,8 +137,11 @@ class AnswersFile:
             return None
         answer, content = self._read_answer(identity, line)
         response = build_response(answer)
-        is_cut_off = json.loads(content.decode("utf-8-sig")).get("finish_reason") == "length"
-        return replace(response, finish_reason="length") if is_cut_off else response
+        stated = _find_finish_reason(content)
+        # An answer that breaks off within its reasoning was cut off, even if the line says "stop".
+        if stated in ("length", "content_filter"):
+            return replace(response, finish_reason=stated)
+        return response
 
     def _read_answer(self, identity: str, line: FileLine) -> tuple[str, bytes]:
         """Read a line again; return its answer and its content."""
@@ -146,6 +153,25 @@ class AnswersFile:
                 f"{self.name}: line {line.number}: changed while the file was being read; start again"
             )
         return fields["answer"], content
+
+
+def _read_answer_line(content: bytes) -> dict[str, str] | str:
+    """Parse the line of an answer as `read_line` does, and check its finish_reason."""
+    fields = read_line(content, _KEYS)
+    if isinstance(fields, str):
+        return fields
+    reason = json.loads(content.decode("utf-8-sig")).get("finish_reason")
+    if reason is not None and not isinstance(reason, str):
+        return "its finish_reason is not a string"
+    if reason is not None and find_finish_reason(reason) is None:
+        return f"its finish_reason is unknown; known are {list_names()}"
+    return fields
+
+
+def _find_finish_reason(content: bytes) -> FinishReason | None:
+    """Return the reason that the line of an answer states, or None if it states none."""
+    reason = json.loads(content.decode("utf-8-sig")).get("finish_reason")
+    return find_finish_reason(reason) if isinstance(reason, str) else None
 
 
 def iter_lines(file: BinaryIO, problems: Problems) -> Iterator[FileLine]:
@@ -173,14 +199,20 @@ def read_line(
     The description quotes nothing from the line. The first key is the id, which may be an integer, because many files
     number their rows. A value under one of `object_keys` may also be an object; it is returned as JSON text.
     """
+    # UTF-16 writes every ASCII letter with a zero byte, which JSON in UTF-8 never has.
+    if b"\0" in content:
+        return UTF_16
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return NOT_UTF8
     try:
         value = json.loads(text)
+        top_keys = _list_top_keys(text)
     except (ValueError, RecursionError):
         return NOT_JSON
+    if len(top_keys) > len(set(top_keys)):
+        return TWICE
     if not isinstance(value, dict):
         return f"is not of the form {write_form(keys)}"
     missing = [f'"{key}"' for key in keys if key not in value]
@@ -204,6 +236,13 @@ def read_line(
             return f"its {key} is not a string{' or an object' if key in object_keys else ''}"
         fields[key] = field
     return fields
+
+
+def _list_top_keys(text: str) -> list[str]:
+    """Return the keys of the outermost object in valid JSON, repeated ones too."""
+    objects: list[list[str]] = [[]]
+    json.loads(text, object_pairs_hook=lambda pairs: objects.append([name for name, _ in pairs]))
+    return objects[-1]  # the outermost object ends last
 
 
 def _has_repeated_keys(text: str) -> bool:

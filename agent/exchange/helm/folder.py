@@ -13,6 +13,7 @@ from agent.exchange.helm.juries import HelmJury, HelmSeat, read_juries, read_sea
 from agent.exchange.helm.names import is_score, list_run_arguments, read_scenario_name
 from agent.exchange.helm.own_record import OwnRecord, read_own_record
 from agent.exchange.json_path import ADVICE, JsonNode, read_json
+from agent.reading.finish_reasons import FinishReason, find_finish_reason
 from agent.reading.thoughts import split_answer
 from agent.vocabulary import Instance, Message, Reference, Response
 
@@ -21,12 +22,6 @@ _NOT_RUNS = frozenset({"eval_cache", "groups"})  # HELM's own folders next to th
 _LATEST = "latest"  # HELM's link to the suite that ran last
 _ROLES = ("system", "user", "assistant")
 _EVALUATED = ("test", "valid")  # splits whose statistics are used, in order of preference
-_FINISH: Mapping[str, Literal["stop", "length", "content_filter"]] = {
-    "stop": "stop",
-    "endoftext": "stop",
-    "length": "length",
-    "content_filter": "content_filter",
-}
 _TOKEN_COUNTS = ("num_prompt_tokens", "num_completion_tokens")
 
 
@@ -357,10 +352,9 @@ def _read_response(request_state: JsonNode, tokens: Mapping[str, int]) -> Respon
     )
 
 
-def _read_finish_reason(
-    node: JsonNode | None,
-) -> Literal["stop", "length", "content_filter", "other"]:
-    return "other" if node is None else _FINISH.get(node.text(), "other")
+def _read_finish_reason(node: JsonNode | None) -> FinishReason:
+    reason = None if node is None else find_finish_reason(node.text())
+    return reason or "other"
 
 
 def _read_case_stats(per_instance: JsonNode) -> dict[_CaseKey, _CaseStats]:
