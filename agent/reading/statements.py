@@ -20,7 +20,7 @@ _DENIAL = compile_caseless(
     r"|unlikely|previously|initially|at first|instead of|rather than|rul(?:e|es|ed|ing) out|exclud\w*|eliminat\w*"
     r"|avoid\w*|discard\w*|dismiss\w*|reject\w*|tempt\w*|distract\w*|trap\w*|except|unless|if|whether"
     r"|(?<!is )(?<!'s )why|(?<!no )(?<!without )(?<!without a )doubt\w*|unsure|uncertain|suppose|assum\w*)\b|n't\b"
-    r"|\b(?:least|worst|second|alternative|other|another)(?:\s\w{1,20}){0,2}\s?$|\b(?:each|every|following)\s?$"
+    r"|\b(?:least|worst|second|alternative|other|another|runner-?up)(?:\s\w{1,20}){0,2}\s?$|\b(?:each|every|following)\s?$"
     r"|\b(?:previous|initial|first|original)\s(?:answer|option|choice|thought|guess|impression|instinct|inclination|pick)\s?$"
     r"|\b(?:previous|initial)\s?$"
     r"|\b(?:students?|people|some|someone|many|others|one|you)\s(?:\w{1,12}\s)?(?:say|argue|claim|think|believe|choose|pick|answer)\b",

@@ -48,6 +48,13 @@ ALSO_RIGHT = re.compile(
 )
 """Another option that is called right too: "B, but D is also correct"."""
 
+OTHER_CASE_TOO = re.compile(
+    r"[)\]\"']?,?\s(?:in|for|with|during|if|when)\s[^.;!?\n]{1,60}?(?:,\s(?:and|but|while|or)?\s?|\s(?:and|but|while|or)\s)"
+    rf"(?:it(?:'s|\sis)\s)?(?:(?i:option|choice)\s)?[(\[\"']?(?:[{SIGNS}]{PADDING}*|[A-HJ])[)\]\"']?"
+    r"\s(?:in|for|with|during|if|when|otherwise)\s"
+)
+"""Another option that is given for another case: "B in adults and C in children"."""
+
 _NOUN = (
     r"(?:answer|option|(?<!of\s)choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
     r"|guess)"

@@ -45,6 +45,12 @@ _STARTS_WRONG = re.compile(
     r"(?:not\b|no(?=\s?(?:$|[.,;!\n]))|never|wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|irrelevant|rule[sd]?\sout"
     r"|excluded|eliminated?|avoid\w*|does\snot|doesn't|isn't|cannot|can't|✗)"
 )
+# "Option (a) is the least likely"
+_IS_LEAST = re.compile(
+    r"\s?(?:is|are|was|seems|would\sbe)\s(?:clearly\s)?(?:the\s)?(?:least|less|runner-?up)\b"
+)
+# "No. Yes, the rate went up."
+_OTHER_SENTENCE = re.compile(rf"[.!]\s{cues.MARKED}(?=\s?[,.!])")
 _LABEL = re.compile(
     rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
@@ -326,6 +332,9 @@ def _read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[
         return
     if _OR_OTHER.match(text, end):
         return
+    if _contradicts_at_once(answer, reference):
+        yield OptionClaim(CONTRADICTION, line.start, end, ClaimStrength.ANSWER, rule)
+        return
     if cues.REASON_TAIL.match(text, end):
         yield OptionClaim(
             reference.option, line.start, end, ClaimStrength.ANSWER, rule, reference.by_text
@@ -338,6 +347,17 @@ def _read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[
         yield OptionClaim(option, line.start, end, strength, rule, reference.by_text)
 
 
+def _contradicts_at_once(answer: MarkedAnswer, reference: OptionReference) -> bool:
+    """Return whether the next sentence begins with another word such as yes or no: "No. Yes, it did."."""
+    following = _OTHER_SENTENCE.match(answer.text, reference.end)
+    if following is None or not reference.by_text:
+        return False
+    other = answer.make_reference(following)
+    if not other.by_text or other.option == reference.option:
+        return False
+    return all(answer.options.is_common_word(named.option) for named in (reference, other))
+
+
 def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStrength | None:
     """Return how strong the claim of a line is that begins with the reference and goes on; None if it is none."""
     pattern = _MARK_AFTER_TEXT if reference.has_text else _MARK_AFTER_LETTER
@@ -346,6 +366,8 @@ def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStreng
         # "C - heparin acts at once"
         is_both = reference.has_text and not reference.by_text
         return ClaimStrength.PROPOSED if is_both and not answer.calls_wrong(reference.end) else None
+    if _IS_LEAST.match(answer.lower, mark.end()):
+        return None
     sign = mark[0].strip()
     begins_sentence = sign in _SENTENCE_MARKS
     if reference.by_text and not begins_sentence:

@@ -18,6 +18,7 @@ from agent.reading.choice.references import UNKNOWN, OptionTexts
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
+from agent.reading.choice.tentative import drop_tentative
 from agent.reading.choice.yes_or_no import read_yes_or_no
 from agent.reading.reading import Reading
 
@@ -109,6 +110,7 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
     if all(claim.option == UNKNOWN for claim in claims):
         # "Rickets: F" was read as an option F.
         claims = read_exceptions(answer) or claims
+    claims = drop_tentative(answer, listings, claims)
     return claims or read_short_replies(answer) or read_yes_or_no(answer) or read_content(answer)
 
 

@@ -63,7 +63,7 @@ _BEFORE_COMMON_WORD = re.compile(
     re.IGNORECASE,
 )
 _AFTER_COMMON_WORD = re.compile(
-    rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
+    rf"\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?![\w])(?!\s\d)|\s[-(\[]|\s\d[.)]\s|\s(?:{_BECAUSE}|in|here|for|to|with)\b"
     r"|\s(?:is|seems)\s(?:clearly\s|therefore\s)?(?:the\s)?(?:best|correct|right|most\s(?:likely|appropriate)|answer)\b"
 )
 _AFTER_REFERENCE = re.compile(

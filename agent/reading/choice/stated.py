@@ -135,7 +135,7 @@ def _make_claims(
         return
     for joined in references:
         yield OptionClaim(joined.option, start, end, strength, rule, reference.by_text)
-    if cues.ALSO_RIGHT.match(text, end):
+    if cues.ALSO_RIGHT.match(text, end) or cues.OTHER_CASE_TOO.match(text, end):
         yield OptionClaim(UNKNOWN, start, end, strength, rule)
 
 
