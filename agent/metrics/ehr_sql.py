@@ -51,16 +51,22 @@ def find_query_or_abstention(answer: str) -> str | None:
     from agent.reading.queries import find_query  # compiling its patterns takes time
 
     query = find_query(answer)
-    return "" if query and _SELECTS_NULL.fullmatch(query) else query
+    return "" if query and _abstains(query) else query
+
+
+def _abstains(query: str) -> bool:
+    return _SELECTS_NULL.fullmatch(query) is not None
 
 
 def show_query(answer: str, instance: Instance, options: Options) -> Reading | Unscored:  # noqa: ARG001
     """Return the query of `find_query_or_abstention`; "null" if the answer abstains."""
-    from agent.reading.queries import read_query
+    from agent.reading.queries import ABSTENTION, read_query
 
     reading = read_query(answer)
     if reading is None:
         return Unscored(Reason.UNPARSED)
+    if _abstains(reading.value):
+        return replace(reading, value="null", rule=ABSTENTION)
     return reading if reading.value else replace(reading, value="null")
 
 

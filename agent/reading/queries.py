@@ -20,6 +20,8 @@ from agent.reading.json_objects import (
 )
 from agent.reading.reading import Reading
 
+ABSTENTION = "abstention"
+
 RULES = {
     "whole answer": ("The answer is a query and nothing else.", "SELECT name FROM drug;"),
     "JSON field": (
@@ -34,7 +36,7 @@ RULES = {
         "The query is part of the text.",
         "The SQL query is: SELECT name FROM drug; It lists all drugs.",
     ),
-    "abstention": (
+    ABSTENTION: (
         "The answer says null, or that the question cannot be answered with the tables.",
         "The question cannot be answered with the given tables.",
     ),
@@ -79,6 +81,8 @@ _PROMPT_MARK = re.compile(
 _LINE_COMMENTS = re.compile(
     r"(?:[ \t]*(?<!-)--(?!-)[^\n]*\n\s*|[ \t]*/\*(?:[^*]|\*(?!/)){0,5000}\*/\s*)+\Z"
 )
+# What a comment after a statement holds is not run, even if it is another query.
+_COMMENTS_AFTER = re.compile(r"(?:\s*--(?!-)[^\n]*|\s*/\*.*?(?:\*/|\Z))+", re.DOTALL)
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 
 _NAME = r"[\w\"\[\]`]{1,100}"
@@ -104,7 +108,7 @@ _PIECE = re.compile(
     r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/|[();'\"]|\n[ \t]*\n\s*|\n"
     # No query has these words outside of its texts.
     r"|\s(?:which|that|because|since|whereas|please|returns|gets|gives|finds|fetches|retrieves|would|will"
-    r"|should|but)(?=\s)"
+    r"|should|could|might|seems|but|is(?=\s(?:the|my|your|what|correct|right|wrong|better|worse)\b))(?=\s)"
     r"|\.(?=\s)",
     re.DOTALL,
 )
@@ -159,7 +163,8 @@ _STATEMENT = re.compile(
 # An answer of one line with a single statement, as most are.
 _WHOLE = re.compile(r"\s*select\s[^;`\n\"]+;\s*", re.IGNORECASE)
 _SENTENCE_WORD = re.compile(
-    r"\s(?:which|that|because|since|whereas|please|returns)\s|:\s|--", re.IGNORECASE
+    r"\s(?:which|that|because|since|whereas|please|returns|could|might)\s|\sis\sthe\s|:\s|--",
+    re.IGNORECASE,
 )
 
 _ENTITY = re.compile(r"&(?:lt|gt|amp);")
@@ -192,7 +197,8 @@ _FAULTED = re.compile(
     r"|attempt)(?:\s\w{1,12})?)\s?(?:is\snot|isn't|is|was|would|will|won't|does\snot|doesn't|ignores|fails"
     r"|misses|lacks|forgets|returns|counts)?\s?(?:be\s|quite\s|exactly\s|the\s)?"
     r"(?:right|wrong|incorrect|correct\syet|work\b|fail|ignores|misses|enough|too\s|not\s|missing|answer\b"
-    r"|filter\b|consider\b|account\b|handle\b|what\b)",
+    r"|filter\b|consider\b|account\b|handle\b|what\b)"
+    r"|\A[\s`]*is\s(?:wrong|worse|incorrect|not\s(?:right|correct))\b",
     re.IGNORECASE,
 )
 _FINAL = re.compile(
@@ -521,7 +527,7 @@ def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list
     begin = start + text.index(stripped)
     if stripped.startswith(("--", "/*", "(")) or _START.match(stripped):
         if not _COMMENT.sub("", stripped).strip(" \t\n;"):
-            return [_Query("", begin, begin + len(stripped), "abstention")]
+            return [_Query("", begin, begin + len(stripped), ABSTENTION)]
         if _is_query(stripped) and (is_closed or not _is_cut_off(stripped)):
             query = _drop_words_after(stripped)
             return [_Query(query, begin, begin + len(query), "code")]
@@ -545,6 +551,8 @@ def _iter_statements(
             stop = _find_statement_end(text, following, end)
         query = text[begin:stop].rstrip()
         position = max(stop, match.end())
+        comments_after = _COMMENTS_AFTER.match(text, position, end) if query[-1:] == ";" else None
+        position = comments_after.end() if comments_after else position
         if not _is_query(query):
             position = match.end()
             continue
@@ -670,10 +678,10 @@ def _drop_words_after(text: str) -> str:
         return (
             text[: _find_statement_end(text, 0, len(text))].rstrip() if _START.match(text) else text
         )
-    words = text[first.end() :]
-    if not words.strip() or any(
-        _is_query(words[match.start() :].strip()) for match in _START.finditer(words[:5000])
-    ):
+    words = _COMMENT.sub("", text[first.end() :])
+    if not words.strip():
+        return first[0]
+    if any(_is_query(words[match.start() :].strip()) for match in _START.finditer(words[:5000])):
         return text
     return first[0]
 
@@ -809,7 +817,7 @@ def _find_abstention(answer: str, offset: int = 0) -> _Query | None:
         " \t\n;"
     )
     if is_comment or _EMPTY_ELEMENT.fullmatch(answer) or _is_nothing(answer):
-        return _Query("", offset, offset + len(answer), "abstention")
+        return _Query("", offset, offset + len(answer), ABSTENTION)
     text = answer.replace("`", " ") if "```" in answer else answer
     stated = list(_STATES_NULL.finditer(text))
     for match in reversed(stated):
@@ -819,7 +827,7 @@ def _find_abstention(answer: str, offset: int = 0) -> _Query | None:
             clause + match[0][: -len("null")],
             re.IGNORECASE,
         ):
-            return _Query("", offset + match.start(), offset + match.end(), "abstention")
+            return _Query("", offset + match.start(), offset + match.end(), ABSTENTION)
     if _REQUEST.search(text) or _PRIVATE.search(text):
         return None
     stated_reason = _UNANSWERABLE.search(text)
@@ -830,7 +838,7 @@ def _find_abstention(answer: str, offset: int = 0) -> _Query | None:
         stated_reason = _TABLES_LACK.search(text)
     if stated_reason is None:
         return None
-    return _Query("", offset + stated_reason.start(), offset + stated_reason.end(), "abstention")
+    return _Query("", offset + stated_reason.start(), offset + stated_reason.end(), ABSTENTION)
 
 
 def _is_nothing(text: str) -> bool:

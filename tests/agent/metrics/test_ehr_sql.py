@@ -10,8 +10,15 @@ from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import load_instances, locate_dataset
 from agent.io.packaged import shipped
 from agent.metrics import score
-from agent.metrics.ehr_sql import NOW, find_query_or_abstention, is_same_result, repair_query
+from agent.metrics.ehr_sql import (
+    NOW,
+    find_query_or_abstention,
+    is_same_result,
+    repair_query,
+    show_query,
+)
 from agent.metrics.read_only_sql import run_query
+from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Message, Reason, Reference, Unscored
 
 EXECUTION = "ehr_sql_execution_accuracy"
@@ -417,3 +424,12 @@ def test_the_sample_has_real_questions_that_its_invented_database_answers():
     for i in instances:
         assert "CREATE TABLE vitalperiodic" in i.messages[0].content
         assert i.references[0].text not in i.messages[0].content or i.references[0].text == "null"
+
+
+@pytest.mark.parametrize(
+    "answer", ["SELECT NULL", "select null;", "`SELECT NULL`", "SELECT NULL; -- no such table"]
+)
+def test_select_null_is_shown_as_an_abstention(answer, asked):
+    reading = show_query(answer, asked(None), {})
+    assert isinstance(reading, Reading)
+    assert (reading.value, reading.rule) == ("null", "abstention")
