@@ -109,6 +109,9 @@ _SPACED_MINUS = re.compile(
     r"-(?:(?<=[=:≈]-)|(?<=[=:≈] -)|(?<=\b(?:is|of) -)|(?<=\bwas -)) (?=\.?\d)"
 )
 _PROGRAM = re.compile(r"```(?:python|py|r|js|javascript|sql)\n(?:[^`]|`(?!``)){0,20000}(?:```|$)")
+_COMBINING = "\u0300-\u036f\u3099\u309a"
+# Normalising leaves a run of ASCII characters as it is; another character is normalised with its combining marks.
+_CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{_COMBINING}])|.[{_COMBINING}]{{0,20}}", re.DOTALL)
 _POWERS = _Step("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"), _write_power)
 
 _STEPS = (
@@ -208,7 +211,11 @@ def _normalise(text: str, positions: list[int]) -> tuple[str, list[int]]:
     """Normalise each character with the combining marks that follow it."""
     new_text: list[str] = []
     new_positions: list[int] = []
-    for match in re.finditer(r"(?s).[\u0300-\u036f\u3099\u309a]{0,20}", text):
+    for match in _CLUSTER.finditer(text):
+        if match[0].isascii():
+            new_text.append(match[0])
+            new_positions += positions[match.start() : match.end()]
+            continue
         plain = unicodedata.normalize("NFKC", match[0]).translate(ASCII_MARKS)
         new_text.append(plain)
         new_positions += [positions[match.start()]] * len(plain)

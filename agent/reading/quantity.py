@@ -5,6 +5,7 @@ calculators with their names and abbreviations. For any other quantity, the name
 before "?", the abbreviation in brackets, and the initials.
 """
 
+import itertools
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +14,11 @@ from typing import Literal, get_args
 
 from agent.errors import ConfigError
 from agent.io.yaml_map import YamlMap, read_yaml
+from agent.reading.caseless import CaselessPattern, compile_caseless
 
 QuantityKind = Literal["points", "criteria", "amount", "date", "duration"]
+
+_OtherNames = tuple[tuple[str, tuple[re.Pattern[str] | CaselessPattern, ...]], ...]
 
 _NEVER = "(?!)"
 _MAX_QUESTION = 2_000  # characters; a longer text is no question, but a whole prompt
@@ -30,14 +34,15 @@ _ASKED = re.compile(
 _SMALL_WORDS = frozenset(("of", "the", "for", "and", "in", "to", "a", "an"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Quantity:
     """The quantity that a question asks for.
 
     Attributes:
         kind: what type of value it has.
         names: finds names of the quantity.
-        others: names of other quantities.
+        others: finds names of other quantities: a word in lower case with the patterns of the names that hold it. The
+            words are looked for first, because that is faster.
         behind: matches a name that stands directly behind the value: "of oral cortisone" in "211 mg of oral cortisone".
         rivals: finds words that make a value one of another method or version.
         unit: matches the unit that the question asks for; None if it asks for none, or results are stated in no other.
@@ -47,27 +52,16 @@ class Quantity:
 
     kind: QuantityKind
     names: re.Pattern[str]
-    others: tuple["_OtherName", ...]
+    others: _OtherNames
     behind: re.Pattern[str]
     rivals: re.Pattern[str]
     unit: re.Pattern[str] | None
     source: re.Pattern[str]
     units: re.Pattern[str]
 
-    def find_names(self, text: str) -> list["QuantityName"]:
+    def find_names(self, text: str) -> tuple["QuantityName", ...]:
         """Return the names of quantities in a text; of those that overlap, the first, then the longest."""
-        found = [QuantityName(*match.span(), is_asked=True) for match in self.names.finditer(text)]
-        lowered = text.lower()
-        for other in self.others:
-            if other.word in lowered:
-                for match in other.pattern.finditer(text):
-                    found.append(QuantityName(*match.span(), is_asked=False))
-        found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
-        names: list[QuantityName] = []
-        for name in found:
-            if not names or name.start >= names[-1].end:
-                names.append(name)
-        return names
+        return _find_names(self, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +71,6 @@ class QuantityName:
     start: int
     end: int
     is_asked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _OtherName:
-    """A name of another quantity, and a word of it in lower case, which is looked for first because that is faster."""
-
-    word: str
-    pattern: re.Pattern[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +98,22 @@ class _GeneralNames:
 
     def list_names(self, kind: QuantityKind) -> tuple[str, ...]:
         return (*self.scores, *self.answers) if kind in ("points", "criteria") else self.answers
+
+
+@lru_cache(8)  # the claims and the comments of an answer are about the same names
+def _find_names(quantity: Quantity, text: str) -> tuple[QuantityName, ...]:
+    found = [QuantityName(*match.span(), is_asked=True) for match in quantity.names.finditer(text)]
+    lowered = text.lower()
+    likely = [patterns for word, patterns in quantity.others if word in lowered]
+    for pattern in itertools.chain(*likely):
+        for match in pattern.finditer(text):
+            found.append(QuantityName(*match.span(), is_asked=False))
+    found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
+    names: list[QuantityName] = []
+    for name in found:
+        if not names or name.start >= names[-1].end:
+            names.append(name)
+    return tuple(names)
 
 
 @lru_cache(256)
@@ -198,24 +200,52 @@ def _read_question(question: str) -> Quantity | None:
 def _compile(names: list[str]) -> re.Pattern[str]:
     """Return a pattern that finds any of the names, the longest first."""
     longest_first = sorted(names, key=len, reverse=True)
-    return re.compile("|".join(map(_compile_name, longest_first)) or _NEVER, re.IGNORECASE)
+    alternatives: list[str] = []
+    for is_latin, run in itertools.groupby(longest_first, _is_latin):
+        alternatives.append(_bound("|".join(map(_compile_name, run)), is_latin=is_latin))
+    return re.compile("|".join(alternatives) or _NEVER, re.IGNORECASE)
 
 
-def _compile_others(names: list[str]) -> tuple[_OtherName, ...]:
-    return tuple(_compile_other(name) for name in dict.fromkeys(names) if _DRUG not in name)
+def _compile_others(names: list[str]) -> _OtherNames:
+    """Return the patterns of names by their longest word."""
+    patterns: dict[str, list[re.Pattern[str] | CaselessPattern]] = {}
+    for name in dict.fromkeys(names):
+        if _DRUG not in name:
+            patterns.setdefault(_find_longest_word(name), []).append(_compile_other(name))
+    return tuple((word, tuple(found)) for word, found in patterns.items())
+
+
+def _find_longest_word(name: str) -> str:
+    """Return the longest word that every form of a name holds, in lower case; "" if there is none."""
+    required = [part for part in _PART.findall(name) if part.isalnum()]
+    return max(required, key=len).lower() if required else ""
 
 
 @lru_cache(1_000)
-def _compile_other(name: str) -> _OtherName:
-    required = [part for part in _PART.findall(name) if part.isalnum()]
-    word = max(required, key=len).lower() if required else ""
-    return _OtherName(word, re.compile(_compile_name(name), re.IGNORECASE))
+def _compile_other(name: str) -> re.Pattern[str] | CaselessPattern:
+    pattern = _bound(_compile_name(name), is_latin=_is_latin(name))
+    return re.compile(pattern) if _is_abbreviation(name) else compile_caseless(pattern)
+
+
+def _is_abbreviation(name: str) -> bool:
+    """Return whether a name is too short to be found in small letters."""
+    return name.isalpha() and name.isupper() and len(name) <= _LONGEST_ABBREVIATION
+
+
+def _is_latin(name: str) -> bool:
+    """Return whether a name is written in a script with spaces between words."""
+    return name.isascii() or not re.search("[\u3040-\u9fff\uac00-\ud7af]", name)
+
+
+def _bound(names: str, *, is_latin: bool) -> str:
+    """Return a pattern that finds names at the boundaries of words, if their script has any."""
+    return rf"(?<![^\W_])(?:{names})(?![^\W\d_])" if is_latin else f"(?:{names})"
 
 
 def _compile_name(name: str) -> str:
     """Return the source of a pattern for a name in the notation of quantities.yaml."""
-    if name.isalpha() and name.isupper() and len(name) <= _LONGEST_ABBREVIATION:
-        return rf"(?<![^\W_])(?-i:{name})(?![^\W\d_])"
+    if _is_abbreviation(name):
+        return f"(?-i:{name})"
     pattern = ""
     has_words = False
     for part in _PART.findall(name):
@@ -225,8 +255,7 @@ def _compile_name(name: str) -> str:
         else:
             pattern += (_GAP if has_words else "") + f"(?:{part})"
             has_words = True
-    is_latin = name.isascii() or not re.search("[\u3040-\u9fff\uac00-\ud7af]", name)
-    return rf"(?<![^\W_]){pattern}(?![^\W\d_])" if is_latin else pattern
+    return pattern
 
 
 @lru_cache(1)
