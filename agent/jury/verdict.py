@@ -18,7 +18,7 @@ from typing import Any
 
 from agent.jury.quotations import SearchLimitError, ShownTexts, squeeze
 from agent.jury.rubric import SCORE, Rubric
-from agent.reading.json_objects import (
+from agent.reading.json_decoding import (
     DecodedObject,
     EndlessTextError,
     UndecodedObject,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
+from agent.reading.json_decoding import EndlessTextError
 from agent.reading.json_objects import (
-    EndlessTextError,
     JsonList,
     JsonMember,
     JsonNode,

@@ -5,29 +5,31 @@ strings may contain line breaks. Anything else is read as its author meant it: w
 curly quotes, bare keys, missing or trailing commas, or without its end. Keys and values of an object whose beginning is
 missing are loose members.
 
-`decode_objects` is for callers that accept well-formed JSON alone and need its values, but not their places.
-
 Models repeat the beginnings of objects and strings endlessly, so every search ends at a limit.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from agent.reading.json_decoding import (
+    LENIENT,
+    DecodedObject,
+    EndlessTextError,
+    decode_at,
+    decode_objects,
+)
 
 _MAX_OBJECTS = 100  # in a text; `find_well_formed_objects` has no such limit
 _MAX_DEPTH = 100
 _MAX_MEMBERS = 1_000  # of one broken object or list
 _MAX_STEPS = 30_000  # of reading the broken objects of a text
-_MAX_WORK = 2_000_000  # characters read by attempts to decode objects
-_WORK_OF_DEEP_NESTING = 50_000  # characters counted for an attempt that is nested too deeply
 _SHORTEST_MEMBER = 5  # characters: "a":1
-_MAX_AROUND = 100  # braces before a position that are tried as the start of an object around it
 
 # --- Well-formed JSON
 
 _OPENING = re.compile(r"\{\s*+\"")
-_LENIENT = json.JSONDecoder(strict=False)  # line breaks within strings are common and harmless
 _CHARACTERS = r"[^\"\\]*+(?:\\.[^\"\\]*+)*+"
 _SCALAR = rf"(?:\"(?P<string>{_CHARACTERS})\"|(?P<bare>[^\s\"{{}}\[\],]++))?"
 # The value of a member or element is missing where an object or list begins.
@@ -88,8 +90,9 @@ class JsonScalar(NamedTuple):
     @property
     def has_swallowed_member(self) -> bool:
         """Whether the value is a string without an end of its own, which runs over the next key and value."""
-        to_quote = _TO_QUOTE.get(self.quote)
-        own_end = to_quote.match(self.raw) if to_quote else None
+        if self.quote not in _TO_QUOTE or self.quote not in self.raw:
+            return False
+        own_end = _TO_QUOTE[self.quote].match(self.raw)
         is_broken = own_end is not None and own_end.end() < len(self.raw)
         return is_broken and holds_member(self.raw)
 
@@ -132,30 +135,6 @@ class JsonObject(NamedTuple):
 JsonNode = JsonScalar | JsonList | JsonObject
 
 
-class DecodedObject(NamedTuple):
-    """The value of a well-formed object that stands in the text from `start` to `end`."""
-
-    value: dict[str, Any]
-    start: int
-    end: int
-
-
-class UndecodedObject(NamedTuple):
-    """The beginning of an object that is not well-formed.
-
-    Attributes:
-        start: the position of its brace.
-        error: the position at which it is wrong; None if it is nested too deeply or has an overlong number.
-    """
-
-    start: int
-    error: int | None
-
-
-class EndlessTextError(Exception):
-    """Finding all objects of a text would take too long, because it repeats beginnings of objects or strings."""
-
-
 # --- Objects with their places ----------------------------------------------------------------------------------------
 
 
@@ -181,7 +160,7 @@ def find_objects(text: str) -> list[JsonObject]:
     return objects
 
 
-def find_well_formed_objects(text: str, max_work: int = _MAX_WORK) -> list[JsonObject]:
+def find_well_formed_objects(text: str, max_work: int) -> list[JsonObject]:
     """Return the outermost well-formed objects of a text, in order; those before the limit of work is reached.
 
     Unlike `find_objects`, it also finds those that stand inside a broken object.
@@ -249,7 +228,8 @@ def iter_members(node: JsonNode) -> Iterator[JsonMember]:
     if isinstance(node, JsonObject):
         for member in node.members:
             yield member
-            yield from iter_members(member.value)
+            if not isinstance(member.value, JsonScalar):
+                yield from iter_members(member.value)
     elif isinstance(node, JsonList):
         for element in node.elements:
             yield from iter_members(element)
@@ -291,6 +271,8 @@ def blank_objects(text: str, objects: Sequence[JsonObject]) -> str:
 
 
 def _blank_fences(text: str) -> str:
+    if "```" not in text:
+        return text
     return _FENCE.sub(lambda fence: " " * len(fence[0]), text)
 
 
@@ -318,7 +300,7 @@ def write_json(text: str, node: JsonNode) -> str:
     """Return a well-formed value as text: a string without quotes and escapes, anything else in JSON notation."""
     if isinstance(node, JsonScalar) and node.quote:
         return node.text
-    return json.dumps(_LENIENT.decode(text[node.start : node.end]), ensure_ascii=False)
+    return json.dumps(LENIENT.decode(text[node.start : node.end]), ensure_ascii=False)
 
 
 def holds_member(raw: str) -> bool:
@@ -326,77 +308,13 @@ def holds_member(raw: str) -> bool:
     return _LOOSE_KEY.search(raw) is not None
 
 
-# --- Values of well-formed objects ------------------------------------------------------------------------------------
-
-
-def decode_objects(
-    text: str,
-    decoder: json.JSONDecoder = _LENIENT,
-    *,
-    end: int | None = None,
-    max_work: int = _MAX_WORK,
-) -> Iterator[DecodedObject | UndecodedObject]:
-    """Yield the outermost well-formed objects of a text and the beginnings of others, in order.
-
-    Args:
-        text: the text to search. Prose, code fences and broken JSON between the objects are skipped.
-        decoder: the decoder of JSON to use.
-        end: the objects begin before this position.
-        max_work: the number of characters that failed attempts may read.
-
-    Raises:
-        EndlessTextError: the failed attempts read more than `max_work` characters.
-    """
-    work = 0
-    position = 0
-    limit = len(text) if end is None else end
-    while opening := _OPENING.search(text, position, limit):
-        attempt = _decode_at(text, opening.start(), decoder)
-        yield attempt
-        if isinstance(attempt, DecodedObject):
-            position = attempt.end
-            continue
-        position = attempt.start + 1
-        work += _measure_work(attempt)
-        if work > max_work:
-            raise EndlessTextError
-
-
-def decode_objects_around(
-    text: str, position: int, decoder: json.JSONDecoder
-) -> Iterator[DecodedObject]:
-    """Yield the well-formed objects that stand around a position, the innermost first."""
-    openings = list(_OPENING.finditer(text, 0, position + 1))
-    for opening in reversed(openings[-_MAX_AROUND:]):
-        attempt = _decode_at(text, opening.start(), decoder)
-        if isinstance(attempt, DecodedObject) and attempt.end > position:
-            yield attempt
-
-
-def _decode_at(text: str, start: int, decoder: json.JSONDecoder) -> DecodedObject | UndecodedObject:
-    try:
-        value, end = decoder.raw_decode(text, start)
-    except json.JSONDecodeError as error:
-        return UndecodedObject(start, error.pos)
-    except (ValueError, RecursionError):  # an overlong number, or excessive nesting
-        return UndecodedObject(start, None)
-    return DecodedObject(value, start, end)
-
-
-def _measure_work(attempt: UndecodedObject) -> int:
-    if attempt.error is None:
-        return _WORK_OF_DEEP_NESTING
-    # Creating the error takes time in proportion to its position, because it counts the lines before it.
-    return attempt.error - attempt.start + attempt.error // 50 + 50
-
-
 # --- Scanning ---------------------------------------------------------------------------------------------------------
 
 
 def _read_well_formed(text: str, start: int) -> JsonObject | None:
-    if not _OPENING.match(text, start):
-        return None
-    decoded = _decode_at(text, start, _LENIENT)
+    if not _OPENING.match(text, start) or text.find("}", start) < 0:
+        return None  # far quicker than the decoder's error
+    decoded = decode_at(text, start)
     return _scan_object(text, start, 0) if isinstance(decoded, DecodedObject) else None
 
 
@@ -440,12 +358,11 @@ def _scan_container(text: str, start: int, depth: int) -> JsonList | JsonObject 
 
 def _take_scalar(match: re.Match[str]) -> JsonScalar | None:
     """Return the scalar of a member or element, or None if it is an object, a list or missing."""
-    name = match.lastgroup
-    if name == "string":
-        return JsonScalar(match["string"], *match.span("string"), '"', True)
-    if name == "bare":
-        return JsonScalar(match["bare"], *match.span("bare"), "", True)
-    return None
+    group = match.lastindex
+    if group is None or match.lastgroup == "key":
+        return None
+    quote = '"' if match.lastgroup == "string" else ""
+    return JsonScalar(match[group], match.start(group), match.end(group), quote, True)
 
 
 class _Work:

@@ -27,8 +27,8 @@ from agent.reading.choice.rules import (
 )
 from agent.reading.choice.stated import read_after, read_statements
 from agent.reading.json_answers import names_answer
+from agent.reading.json_decoding import EndlessTextError
 from agent.reading.json_objects import (
-    EndlessTextError,
     JsonObject,
     blank_objects,
     find_objects,
@@ -96,6 +96,7 @@ _FIELD = re.compile(
     + _VALUE
 )
 _VALUE_OF_MEMBER = re.compile(_VALUE)
+_LONGEST_KEY = 60  # characters
 _KEY_GAP = re.compile(r"[_\-\s]+")
 _MORE_VALUES = re.compile(r"[\"']?\s?,\s?[\"'\w]")
 _ASKED = re.compile(
@@ -320,8 +321,11 @@ def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Option
     asked: set[int] = set()
     for field in _iter_fields(answer.plain.lower()):
         key = " ".join(_KEY_GAP.sub(" ", field.key).split())
-        value = plain_words(field.value)
         key_label = _look_up_key(key, options)
+        strength = _rate_key(key, is_json=is_json)
+        if key_label is None and strength is None:
+            continue
+        value = plain_words(field.value)
         if key_label is not None:
             asked.add(key_label)
             label = _read_reply(key_label, value, options)
@@ -329,8 +333,7 @@ def _read_fields(answer: MarkedAnswer, options: LabelOptions) -> Iterator[Option
             label = options.names.get(value)
         if field.has_more_values:
             label = CONTRADICTION
-        strength = _rate_key(key, is_json=is_json)
-        if label is not None and (key_label is not None or strength is not None):
+        if label is not None:
             strength = strength or (ClaimStrength.FINAL if is_json else ClaimStrength.ANSWER)
             claims.append(OptionClaim(label, field.start, field.end, strength, FIELD))
     # "true: 0, hallucinated: 1" explains the labels.
@@ -373,12 +376,13 @@ def _iter_members(found: JsonObject) -> Iterator[_Field]:
     for member in iter_members(found):
         scalars = list(iter_scalars(member.value))
         value = _VALUE_OF_MEMBER.match(scalars[0].raw) if scalars else None
-        if value is not None:
+        if value is not None and len(member.key) <= _LONGEST_KEY:
             end = scalars[0].start + value.end()
             key = member.key.rstrip("?")
             yield _Field(key, value["value"], member.start, end, len(scalars) > 1)
 
 
+@lru_cache(1_000)  # models repeat their keys in every answer
 def _rate_key(key: str, *, is_json: bool) -> ClaimStrength | None:
     """Return how strong a field's statement is by its key; None if the key does not name the verdict."""
     if key in _KEYS_OF_MEASURE:
@@ -389,9 +393,16 @@ def _rate_key(key: str, *, is_json: bool) -> ClaimStrength | None:
     return None
 
 
+@lru_cache(1_000)
+def _list_forms(key: str) -> tuple[str, str, str]:
+    """Return a key as it is, without the verb before it, and also without the noun after it."""
+    without_verb = _KEY_PREFIX.sub("", key)
+    return key, without_verb, _KEY_SUFFIX.sub("", without_verb)
+
+
 def _look_up_key(key: str, options: LabelOptions) -> int | None:
     """Return the label of a key that asks whether it fits: "is_hallucinated", "hallucination detected"."""
-    for words in (key, _KEY_PREFIX.sub("", key), _KEY_SUFFIX.sub("", _KEY_PREFIX.sub("", key))):
+    for words in _list_forms(key):
         label = options.names.get(words)
         if label is not None and not words.isdigit():
             return label

@@ -194,5 +194,7 @@ def _read_member(text: str, member: JsonMember) -> AnswerPart | None:
 def _strip(part: AnswerPart) -> AnswerPart:
     """Return a part without the white space around it. Its place stays, if it is written with escapes."""
     stripped = part.text.strip()
+    if stripped == part.text:
+        return part
     start, end = part.locate(len(part.text) - len(part.text.lstrip()), len(part.text.rstrip()))
     return AnswerPart(stripped, start, end)

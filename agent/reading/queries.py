@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.reading.json_decoding import EndlessTextError
 from agent.reading.json_objects import (
-    EndlessTextError,
     JsonList,
     JsonMember,
     JsonScalar,
@@ -420,18 +420,22 @@ def _read_field(member: JsonMember) -> _Query | None:
         value = value.elements[0]
     if not isinstance(value, JsonScalar) or value.has_swallowed_member:
         return None
-    abstention = _Query("", member.start - 1, value.outer_end, "JSON field")
     if not value.quote:
-        return abstention if _NO_VALUE.match(value.raw) else None
+        return _abstain_in(member, value) if _NO_VALUE.match(value.raw) else None
     text = value.text if value.is_closed else _complete(value.text)
     if text is None:
         return _UNREAD
     text = _strip_marks(text)
     if _is_nothing(text):
-        return abstention
+        return _abstain_in(member, value)
     if not _is_query(text):
         return None
     return _Query(_drop_words_after(text), value.outer_start, value.outer_end, "JSON field")
+
+
+def _abstain_in(member: JsonMember, value: JsonScalar) -> _Query:
+    """Return the abstention that a key with its value states."""
+    return _Query("", member.start - 1, value.outer_end, "JSON field")
 
 
 def _find_denial(members: Sequence[JsonMember]) -> _Query | None:
@@ -454,6 +458,8 @@ def _find_denial(members: Sequence[JsonMember]) -> _Query | None:
 
 def _choose_field(fields: list[tuple[str, _Query]]) -> _Query:
     """Return the query of the field that is called final, else of the only one; _UNREAD if they differ."""
+    if len(fields) == 1:
+        return fields[0][1]
     final = [query for key, query in fields if key.startswith(("final", "corrected"))]
     stated = [query for _, query in fields if query.text]
     chosen = final or stated or [query for _, query in fields]

@@ -11,12 +11,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from agent.reading.json_decoding import DecodedObject, EndlessTextError, decode_objects
 from agent.vocabulary import Response
-
-if TYPE_CHECKING:
-    from agent.reading.json_objects import DecodedObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,14 +485,8 @@ def _drop_quoted(text: str, marks: list[re.Match[str]]) -> Iterator[re.Match[str
             yield mark
 
 
-def _find_objects(text: str, last: int) -> "list[DecodedObject]":
+def _find_objects(text: str, last: int) -> list[DecodedObject]:
     """Return the well-formed JSON objects that begin before the position `last`."""
-    from agent.reading.json_objects import (  # compiling its patterns takes time
-        DecodedObject,
-        EndlessTextError,
-        decode_objects,
-    )
-
     objects: list[DecodedObject] = []
     try:
         for decoded in decode_objects(text, _STRICT, end=last):

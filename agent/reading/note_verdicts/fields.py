@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from agent.reading.json_decoding import EndlessTextError
 from agent.reading.json_objects import (
-    EndlessTextError,
     JsonList,
+    JsonMember,
     JsonNode,
     JsonObject,
     JsonScalar,
@@ -111,6 +112,7 @@ _LEADING_NUMBER = re.compile(
 
 
 _Meaning = Literal["id", "flag", "count", "correctness", "answer", "correction"]
+_LONGEST_KEY = 60  # characters
 _FINE = frozenset({"ok", "okay", "fine", "right", "correct", "no error"})
 _MEANINGS: dict[str, _Meaning] = {
     **dict.fromkeys(_KEYS_OF_ID, "id"),
@@ -122,9 +124,13 @@ _MEANINGS: dict[str, _Meaning] = {
 }
 
 
-@lru_cache(1_000)  # models repeat their keys in every answer
 def _look_up_meaning(key: str) -> _Meaning | None:
     """Return the meaning of a key such as `error_sentence_id` or `errorFlag`, or None if it is unknown."""
+    return _look_up_short_key(key) if len(key) <= _LONGEST_KEY else None
+
+
+@lru_cache(1_000)  # models repeat their keys in every answer
+def _look_up_short_key(key: str) -> _Meaning | None:
     return _MEANINGS.get(" ".join(_WORD_GAP.sub(" ", key).lower().split()))
 
 
@@ -288,13 +294,26 @@ def _iter_members(node: JsonNode) -> Iterator[_Field]:
             for found in _drop_correct_sentences(objects):
                 yield from _iter_members(found)
     elif isinstance(node, JsonObject):
-        for key, start, is_quoted, value in node.members:
-            if isinstance(value, JsonList) and not value.elements:
-                yield _Field(key, "", start, value.end, is_quoted)
-            for scalar in iter_scalars(value):
-                if not _is_missing(scalar):
-                    yield _Field(key, scalar.text, start, scalar.outer_end, is_quoted)
-            yield from _iter_members(value)
+        for member in node.members:
+            if isinstance(member.value, JsonScalar):
+                if not _is_missing(member.value):
+                    yield _make_field(member, member.value)
+            else:
+                yield from _iter_elements(member)
+                yield from _iter_members(member.value)
+
+
+def _iter_elements(member: JsonMember) -> Iterator[_Field]:
+    """Yield the scalars of a list under its key, and an empty list as no value."""
+    if isinstance(member.value, JsonList) and not member.value.elements:
+        yield _Field(member.key, "", member.start, member.value.end, member.is_quoted)
+    for scalar in iter_scalars(member.value):
+        if not _is_missing(scalar):
+            yield _make_field(member, scalar)
+
+
+def _make_field(member: JsonMember, scalar: JsonScalar) -> _Field:
+    return _Field(member.key, scalar.text, member.start, scalar.outer_end, member.is_quoted)
 
 
 def _is_missing(scalar: JsonScalar) -> bool:
