@@ -13,6 +13,9 @@ from agent.redaction.spans.span import Span
 
 # Kinds that are recognised by their own form, and so are taken from cells that otherwise state nothing.
 _SURE_ANYWHERE = frozenset({"EMAIL", "SSN", "UNKNOWN_WORD"})
+# Labels are written until the form is this many times as long as a source of more than some characters.
+_MAX_GROWTH = 3
+_SMALL = 2_000
 _ENTITY_OF_REFERENCE = "MRN"
 _FIGURE = re.compile(r"\d{1,4}(?:[.,/]\d{1,4})?")
 _UNIT = re.compile(
@@ -149,7 +152,8 @@ def write_form(source: str) -> Form | None:
     written = 0
     lines = []
     for cell in cells.items:
-        label = f"{cell.cue}: " if cell.cue else ""
+        has_room = written < _MAX_GROWTH * len(source) + _SMALL
+        label = f"{cell.cue}: " if cell.cue and has_room else ""
         start = written + len(label)
         end = start + len(cell.value.text)
         pieces.append(f"{label}{cell.value.text}\n")

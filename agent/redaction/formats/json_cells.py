@@ -16,7 +16,7 @@ _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.", re.DOTALL)
 _BEGINNING = re.compile(r'\{\s{0,40}"|\[\s{0,40}\{\s{0,40}"')
 _DECODER = json.JSONDecoder()
 _MAX_ATTEMPTS = 50  # beginnings of objects that are tried; each may read the rest of the text
-_DEEPEST = 100  # levels; deeper values are read as other text
+_NEAREST = 30  # levels around a value that may say what it is
 
 
 def is_json(text: str) -> bool:
@@ -129,7 +129,7 @@ def _read_leaves(text: DecodedText) -> Iterator[_Leaf]:
 
 def _extend_path(level: _Level) -> tuple[str, ...]:
     if level.is_object and level.key is not None:
-        return (*level.path, level.key)[-_DEEPEST:]
+        return (*level.path, level.key)[-_NEAREST:]
     return level.path
 
 
@@ -152,7 +152,7 @@ def _read_scalar(text: DecodedText, token: re.Match[str], levels: list[_Level]) 
         if len(level.items) == 2:  # perhaps a pair: ["MRN", "00451234"]
             path = (*path, level.items[0])
     if value.text:
-        owners = tuple(above.owner for above in levels if above.is_object)
+        owners = tuple(above.owner for above in levels[-_NEAREST:] if above.is_object)
         yield _Leaf(value, path, owners, is_number)
 
 

@@ -7,7 +7,7 @@ from agent.redaction.formats.cells import FREE, KEEP, Cell, DecodedText, Quoting
 from agent.redaction.formats.labels import find_meaning, is_identifying_label, is_known_label
 
 _LINE = re.compile(
-    r"[ \t]*(?P<key>[^\W\d_][\w .()/'&-]{0,39}?)[ \t]*(?P<mark>[:=])(?P<value>[^\n]*)"
+    r"(?m)^[ \t]{0,40}(?P<key>[^\W\d_][\w .()/'&-]{0,39}?)[ \t]*(?P<mark>[:=])(?P<value>[^\n]*)"
 )
 _LEAST_LINES = 4
 _LEAST_LABELS = 3  # labels of identifiers
@@ -36,11 +36,8 @@ def read_key_values(text: DecodedText, quoting: Quoting) -> Iterator[Cell]:
     """Yield the values of known keys, and the text between them."""
     start = 0
     for match in _LINE.finditer(text.text):
-        begins_line = match.start() == 0 or text.text[match.start() - 1] == "\n"
         key = match.group("key")
         value = trim(text.cut(*match.span("value")))
-        if not begins_line:
-            continue
         meaning = find_meaning((key,), (), value.text)
         if not is_known_label(key) and meaning != KEEP:
             continue

@@ -22,6 +22,7 @@ _AGE = "AGE"
 _OLD = 90  # years
 _YEAR = re.compile(r"(?:1[89]|20)\d\d")
 _MAX_WORDS = 6  # words of a label
+_MOST_OF_LABEL = 200  # characters of a label that are read
 _LONGEST_LABEL = 60  # characters
 _LONGEST = 200  # characters of a value whose whole is an identifier
 _LONGEST_DATE = 40
@@ -87,7 +88,7 @@ def _read_elements() -> Mapping[str, str]:
 @lru_cache(maxsize=4096)
 def split_label(label: str) -> tuple[str, ...]:
     """Return the words of a label in lower case and without accents: "patientName", "PATIENT_NAME", "**Name**:"."""
-    plain = unicodedata.normalize("NFKD", label.strip().replace("ß", "ss"))
+    plain = unicodedata.normalize("NFKD", label[:_MOST_OF_LABEL].strip().replace("ß", "ss"))
     plain = "".join(character for character in plain if not unicodedata.combining(character))
     return tuple(word.lower() for word in _WORDS.findall(plain))
 
@@ -252,7 +253,7 @@ def judge_value(meaning: str, value: str) -> str:
     if meaning in QUASI_IDENTIFIERS:
         return meaning if len(text.split()) <= _SHORT else FREE
     if meaning == REFERENCE:
-        return REFERENCE
+        return REFERENCE if len(text) <= _LONGEST else FREE
     return meaning if _fits(meaning, text) else judge_value(FREE, text)
 
 

@@ -35,6 +35,7 @@ _ATTRIBUTE = re.compile(  # a value may lack quotes in HTML
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _HARMLESS = re.compile(r"(?i)<\?xml[ -]|<!DOCTYPE html")
+_NEAREST = 30  # elements around a text that may say what it is
 _CDA = "urn:hl7-org:v3"
 _FHIR = "http://hl7.org/fhir"
 
@@ -90,6 +91,9 @@ def is_markup(text: str) -> bool:
     if _BEGINNING.match(text) is None or not text.rstrip().endswith(">"):
         return False
     if "</" not in text and "/>" not in text:
+        return False
+    # An end after the last beginning bounds the search for the end of every comment.
+    if text.rfind("<!--") > text.rfind("-->") or text.rfind("<![CDATA[") > text.rfind("]]>"):
         return False
     end = 0
     for token in _TOKEN.finditer(text):
@@ -164,7 +168,7 @@ class _Reader:
 
     def _close_element(self, name: str) -> None:
         local = name.rpartition(":")[2]
-        for index in range(len(self._open) - 1, -1, -1):
+        for index in range(len(self._open) - 1, max(-1, len(self._open) - _NEAREST), -1):
             if self._open[index].name.lower() == local:
                 del self._open[index:]
                 break
@@ -195,7 +199,7 @@ class _Reader:
         """Return the labels at the current position: elements that name something, and the head of the column."""
         labels = [
             element.name
-            for element in self._open
+            for element in self._open[-_NEAREST:]
             if element.name.lower() not in _list_elements("LAYOUT")
         ]
         if self._tables:
@@ -227,7 +231,7 @@ class _Reader:
             self._add(content, labels, quoting)
 
     def _is_in(self, name: str) -> bool:
-        return any(element.name.lower() == name for element in self._open)
+        return any(element.name.lower() == name for element in self._open[-_NEAREST:])
 
     def _is_under_head(self) -> bool:
         table = self._tables[-1]
@@ -236,7 +240,7 @@ class _Reader:
     def _add(self, value: DecodedText, path: tuple[str, ...], quoting: Quoting) -> None:
         content = trim(value)
         if content.text:
-            owners = [element.owner for element in self._open]
+            owners = [element.owner for element in self._open[-_NEAREST:]]
             if self._standard:
                 owners.insert(0, self._standard)
             self.pieces.append(_Piece(content, path, tuple(owners), quoting))

@@ -21,10 +21,12 @@ from agent.redaction.formats.json_cells import are_json_lines, find_json, is_jso
 from agent.redaction.formats.key_values import are_key_values, read_key_values
 from agent.redaction.formats.markup import is_markup, read_markup
 from agent.redaction.formats.tables import (
+    find_plain_separator,
     find_separator,
     has_markdown_table,
     read_delimited,
     read_markdown,
+    read_plain_rows,
     read_rows,
 )
 
@@ -38,6 +40,10 @@ def read_cells(source: str) -> Cells | None:
     cells = _read_format(text, write_plainly)
     if cells is not None:
         return Cells(tuple(_read_nested(cells, _NESTED)))
+    separator = find_plain_separator(source)
+    rows = None if separator is None else read_rows(text, separator)
+    if separator is not None and rows is not None:
+        return Cells(tuple(read_plain_rows(rows, separator, write_plainly)), is_form=True)
     if are_key_values(source):
         return Cells(tuple(read_key_values(text, write_plainly)), is_form=True)
     return None

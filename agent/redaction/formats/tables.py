@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from agent.redaction.formats.cells import (
+    FREE,
     Cell,
     DecodedText,
     Quoting,
@@ -25,6 +26,9 @@ _SEPARATORS = ("\t", ";", ",", "|")
 _DOUBLED_QUOTE = re.compile(r'""')
 _BREAK = re.compile(r"(?i)<br ?/?>|&nbsp;|\\\|")
 _RULE = re.compile(r"\|?(?:\s*:?-+:?\s*\|)+(?:\s*:?-+:?)?\s*")
+_SAMPLE = 4_000  # characters from which a table without known heads is recognised
+_LEAST_ROWS = 3
+_LEAST_SEPARATORS = 2  # in each row
 _MAX_COLUMNS = 2_000
 _LONGEST_HEAD = 60  # characters
 _GENERIC_HEADS = frozenset(
@@ -50,6 +54,32 @@ def find_separator(text: str) -> str | None:
         if known >= 2 and 3 * known >= len(labels) and not head.lstrip().startswith("|"):
             return separator
     return None
+
+
+def find_plain_separator(text: str) -> str | None:
+    """Return the separator of rows without known heads, or None: at least three lines with as many separators each."""
+    lines = text[:_SAMPLE].split("\n")
+    if len(text) > _SAMPLE:
+        lines.pop()
+    lines = [line for line in lines if line.strip()]
+    if len(lines) < _LEAST_ROWS:
+        return None
+    for separator in "\t;,|":
+        count = lines[0].count(separator)
+        is_even = all(line.count(separator) == count for line in lines[1:])
+        if count >= _LEAST_SEPARATORS and is_even and f"{separator} " not in lines[0]:
+            return separator
+    return None
+
+
+def read_plain_rows(rows: Sequence[Row], separator: str, quoting: Quoting) -> Iterator[Cell]:
+    """Yield the cells of rows without known heads."""
+    bare = chain_quoting(lambda replacement: _write_bare(replacement, separator), quoting)
+    for row in rows:
+        for written in row:
+            content = trim(written, ' \t\r"')
+            if content.text:
+                yield Cell(content, "", FREE, bare)
 
 
 def read_rows(text: DecodedText, separator: str) -> list[Row] | None:
