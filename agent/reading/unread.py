@@ -193,6 +193,13 @@ KINDS = (
 )
 """Every kind, in the order of the documentation."""
 
+KIND_BY_REASON = {
+    Reason.CONTENT_FILTER: WITHHELD,
+    Reason.LENGTH: CUT_OFF,
+    Reason.EMPTY: EMPTY,
+}
+"""The kinds that follow from the reason alone, whatever the answer's text."""
+
 # Keys that models give to parts of an answer, squashed. They are words of a format, and cannot tell of a person.
 _COMMON_KEYS = frozenset(
     {
@@ -241,11 +248,9 @@ def classify_unread(
         kind: the kind of value that the metric reads.
         options: the texts of the question's options, if the value is an option.
     """
-    if reason == Reason.CONTENT_FILTER:
-        return WITHHELD
-    if reason == Reason.LENGTH:
-        return CUT_OFF
-    if reason == Reason.EMPTY or not answer.strip():
+    if reason in KIND_BY_REASON:
+        return KIND_BY_REASON[reason]
+    if not answer.strip():
         return EMPTY
     answer = answer[:_EXAMINED]
     if _repeats_itself(answer):

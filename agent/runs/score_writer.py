@@ -10,7 +10,7 @@ from agent.io.progress import Progress
 from agent.scoring.batching import KEEP_EVERY_ANSWERS, KEEP_EVERY_S
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
-from agent.store import Store
+from agent.store import RETRIED, Store
 from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
 
@@ -18,7 +18,8 @@ class ScoreWriter:
     """Writes the answers and scores of one run.
 
     Attributes:
-        failed: number of instances whose request failed and may succeed later. Prompts that do not fit are excluded.
+        failed: number of instances whose request failed and is sent again by the next command. Prompts that do not
+            fit, withheld answers and missing answers are excluded.
         not_sent: number of requests not sent because the server is down or the prompt does not fit.
         not_sent_for: number of instances that those requests cover.
     """
@@ -64,7 +65,7 @@ class ScoreWriter:
             # Queue the answer before scoring it, so that an error in scoring does not lose it.
             self._answers.append((key, result))
         else:
-            if result.reason is not Reason.CONTEXT_LENGTH:
+            if result.reason in RETRIED:
                 self.failed += len(cases)
             if result.status is None and result.reason in (Reason.NOT_ASKED, Reason.CONTEXT_LENGTH):
                 self.not_sent += 1

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agent.metrics import get_value_kind
-from agent.reading.unread import UnreadKind, classify_unread
+from agent.reading.unread import KIND_BY_REASON, UnreadKind, classify_unread
 from agent.scoring.measures import Measure, Rules
 from agent.vocabulary import OWN_MAKING, AnswerParser, Instance, Reason, Response, Unscored
 
@@ -31,7 +31,7 @@ class UnreadGroup:
     Attributes:
         metric: the name of the measure.
         reason: why they have no score.
-        kind: what they have in common; None if the texts were purged.
+        kind: what they have in common; None if it cannot be told, because the texts were purged.
         count: their number.
         examples: the first of them that have a text.
     """
@@ -59,11 +59,14 @@ class UnreadAnswers:
         response: Response | None,
         score: object,
     ) -> None:
-        """Add the score of the instance at `position` under a measure; the texts are None if they were purged."""
+        """Add the score of the instance at `position` under a measure.
+
+        The texts are None if they were purged, and the response is None if the server sent none.
+        """
         self._asked[measure.name] = self._asked.get(measure.name, 0) + 1
         if not isinstance(score, Unscored) or score.reason not in OWN_MAKING:
             return
-        kind = None
+        kind = KIND_BY_REASON.get(score.reason)
         if instance is not None and response is not None:
             kind = classify_answer(self._parser, measure, instance, response, score.reason)
         key = (measure.name, score.reason, kind.name if kind else "")

@@ -11,7 +11,7 @@ from agent.reading.version import READING_VERSION
 from agent.vocabulary import Reason, Unscored
 from tests.agent.runs.suites import answers_file
 from tests.agent.runs.test_score_file import scored
-from tests.agent.service.filled_site import FilledSite, case, filled_site, graded
+from tests.agent.service.filled_site import FilledSite, case, failed, filled_site, graded
 from tests.agent.service.leaky_texts import CANARIES, LEAKY
 
 DATA = Path(__file__).parents[3] / "benchmarks/med_qa/sample"
@@ -87,6 +87,15 @@ def test_purged_texts_leave_the_counts(filled: FilledSite):
     done = run(filled, "--unread")
     assert "texts purged" in done.stdout
     assert "A or B" not in done.stdout
+
+
+def test_answers_that_the_server_withheld_were_not_purged(filled: FilledSite):
+    filled.add([failed(0, Reason.CONTENT_FILTER), failed(1, Reason.EMPTY), case(2)])
+    rows = json.loads(run(filled, "--unread", "--format", "json").stdout)
+    assert [(row["reason"], row["kind"], row["count"]) for row in rows] == [
+        ("content_filter", "withheld by the server's filter", 1),
+        ("empty", "empty", 1),
+    ]
 
 
 def test_a_run_that_was_read_by_other_rules_is_pointed_to_rescore(filled: FilledSite):

@@ -69,6 +69,8 @@ def test_one_answer_scores_every_instance_that_shares_its_question():
     [
         (Failure(Reason.TIMEOUT), (2, 0, 0)),
         (Failure(Reason.NOT_ASKED), (2, 1, 2)),
+        (Failure(Reason.CONTENT_FILTER, 200), (0, 0, 0)),  # settled: the same would come back
+        (Failure(Reason.EMPTY, 200), (0, 0, 0)),
         (Failure(Reason.CONTEXT_LENGTH), (0, 1, 2)),  # does not fit, and never will: not sent
         (Failure(Reason.CONTEXT_LENGTH, 400), (0, 0, 0)),  # sent, and refused by the server
     ],
