@@ -226,6 +226,13 @@ ALTERNATIVE = compile_caseless(
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
 )
+# "..., but it could be", before another value
+COULD_BE_INSTEAD = re.compile(
+    r"(?:\b(?:but|though|although|yet|however|or)\b,?|[,;]) (?:(?:it|this|that|the \w{1,20}) )?(?:could|might|may)"
+    r" (?:(?:also|well|still|even|possibly) )?be"
+    r" (?:(?:about|around|closer to|nearer to|as high as|as low as|up to) )?$",
+    re.IGNORECASE,
+)
 # "Wells score for PE 3.0"
 SCORE_FOR = re.compile(r"^\W*(?:[A-Z][\w'-]{1,20} ){1,3}score for [A-Z]{2,5} ?$")
 # "Total: 3/4": three of four criteria.

@@ -42,6 +42,7 @@ _MAX_SENTENCES = 200  # before the last statement, among which a marked result i
 _LONGEST_LAST_SENTENCE = (
     10  # words without digits in a sentence without a full stop behind others with one
 )
+_REACH_OF_HEDGE = 80  # characters before a value
 _MAX_ANSWER = 20_000  # characters; a longer answer is an endless repetition, and its claims are not looked for
 _MAX_COMMENTS = 12  # sentences at the end of a text
 _EXPLICIT = frozenset((JSON_FIELD, BOXED, FINAL_ANSWER))
@@ -75,8 +76,21 @@ def choose(
         before = text[: continuation.start()].rstrip()
         return choose(before, find_mentions, quantity) if before else None
     if quantity is None or len(text) > _MAX_ANSWER:
-        return _Reader(text, mentions).choose()
-    return _choose_asked(text, mentions, find_mentions, quantity)
+        choice = _Reader(text, mentions).choose()
+    else:
+        choice = _choose_asked(text, mentions, find_mentions, quantity)
+    return None if choice and _is_hedge(text, mentions, choice.mention) else choice
+
+
+def _is_hedge(text: str, mentions: Mentions[V], mention: Mention[V]) -> bool:
+    """Return whether a value is only thought possible beside another one: the 30 of "probably 25, but could be 30"."""
+    turn = result_words.COULD_BE_INSTEAD.search(
+        text, max(0, mention.start - _REACH_OF_HEDGE), mention.start
+    )
+    if turn is None:
+        return False
+    line_start = text.rfind("\n", 0, turn.start()) + 1
+    return bool(mentions.list_between(line_start, turn.start()))
 
 
 def _choose_asked(

@@ -152,6 +152,10 @@ RANGE_FINE = _build_statement(
     rf"(?:\w{{1,12}}\s){{0,2}}?(?:correct|accurate|fine|right|sound|valid|plausible|appropriate|ok|okay|consistent)\b",
 )
 BOXED = re.compile(r"\\boxed\s{0,2}")
+# "CORRECT: 5 The dose is 5 mg." says both that the note is right and how to correct it.
+CORRECT_AND_CORRECTION = re.compile(
+    rf"{BULLET}(?i:{LABEL})?'?CORRECT\b[\s':,.;-]{{1,4}}(?:(?i:{SENTENCE_WORD})\s)?\d{{1,4}}[.):]?\s[A-Z]"
+)
 INCORRECT = re.compile(
     rf"{BULLET}(?:(?i:{LABEL}))?'?(?:INCORRECT|(?i:incorrect|error|not\scorrect|wrong)(?=\W{{0,4}}(?:\n|\Z)|[:,]?\s\d)"
     rf"|Incorrect(?=[.!:]\s)|ERROR(?=\W{{1,3}}\d))(?!\w)"
@@ -502,8 +506,8 @@ CALLS_WRONG_SOMEWHERE = (
         rf"|three)\s(?:\w{{1,20}}\s){{0,2}}{ERROR_NOUN}\b",
     ),
     _build_statement(
-        "is incorrect|is wrong|is inaccurate|is not",
-        rf"{NOTE}\sis\s(?:incorrect|wrong|inaccurate|not\s(?:\w{{1,12}}\s)?(?:correct|accurate))\b",
+        "is incorrect|is wrong|is inaccurate|is not|isn't",
+        rf"{NOTE}\s(?:is\s(?:incorrect|wrong|inaccurate)|is(?:n't|\snot)\s(?:\w{{1,12}}\s)?(?:correct|accurate))\b",
     ),
     _build_statement(
         "there is|there are",
@@ -599,11 +603,21 @@ TURN = re.compile(
 )
 # "7 because fluconazole does not treat BV.", "7 fluconazole should be metronidazole"
 REASON = re.compile(r"(?:because|since|as|where)\b|[^.!?\n]{0,80}\bshould\b", re.IGNORECASE)
+# "The note has no error; sentence 5 is right."
+FINE_ASIDE = compile_caseless(
+    rf";\s{REFERENCE}\s(?:is|looks|seems)\s(?:also\s|perfectly\s|medically\s)?{FINE_WORD}\W{{0,3}}$",
+)
 # "Sentence 6 is inconsistent with a normal pH, but fits the diagnosis."
 EXCUSE = re.compile(
     r"\b(?:but|though|although|yet|still)\b[^.!?\n]{0,100}\b(?:fits?|acceptable|fine|not|can't|isn't|don't"
     r"|doesn't|consistent|plausible|explain\w{0,3}|normal|okay?|correct|minor)\b",
     re.IGNORECASE,
+)
+# Behind "CORRECT": "However, sentence 3 is questionable."
+QUESTIONED = compile_caseless(
+    rf"{REFERENCE}\s(?:(?:is|are|was|looks|seems|appears|remains|sounds)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}"
+    r"(?:questionable|doubtful|dubious|suspect|debatable|problematic|unclear)\b"
+    rf"|(?:could|might|may)\s(?:\w{{1,12}}\s){{0,1}}be\s(?:\w{{1,12}}\s){{0,1}}(?:questionable|{WRONG_WORD}))",
 )
 BARE_WRONG = re.compile(
     rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:(?:isn't|is\snot)(?:\s(?:right|correct|fine|okay|ok))?(?=\s{{0,2}}[.,:;!\n])|(?:is|was|must\sbe"

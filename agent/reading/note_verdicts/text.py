@@ -138,6 +138,10 @@ class ClaimsOfText:
             if submission:
                 self._add_submission(submission)
                 continue
+            both = patterns.CORRECT_AND_CORRECTION.match(self._flat, start, end)
+            if both:
+                self._add(CONTRADICTION, start, both.end(), "line", is_final=True)
+                continue
             if self._add_flagged_line(start, end) or self._add_judged_line(start, end):
                 continue
             if self._add_correct_line(start, end):
@@ -425,8 +429,9 @@ class ClaimsOfText:
         start, end = self._find_sentence_start(match.start()), self._find_sentence_end(match.end())
         before, after = self._flat[start : match.start()], self._flat[match.end() : end]
         clause = patterns.CLAUSE_END.split(before)[-1] + self._flat[match.start() : end]
+        aside = patterns.FINE_ASIDE.search(clause)
         if (
-            patterns.REFERENCE_PATTERN.search(clause)
+            patterns.REFERENCE_PATTERN.search(clause[: aside.start()] if aside else clause)
             or patterns.PARTIAL.search(match[0])
             or patterns.PARTIAL.search(after[:40])
         ):
@@ -576,7 +581,7 @@ class ClaimsOfText:
             )
         if (chosen is None and not claims) or (chosen is not None and chosen.verdict == SOME_ERROR):
             chosen = self._find_quoted(chosen)
-        if chosen is None:
+        if chosen is None or self._questions_sentence(chosen):
             return None
         if not self._may_retract:
             return chosen
@@ -585,6 +590,16 @@ class ClaimsOfText:
         if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
         return chosen
+
+    def _questions_sentence(self, chosen: VerdictClaim) -> bool:
+        """Return whether the note is called correct and a sentence of it is called questionable below that."""
+        if chosen.verdict != NO_ERROR:
+            return False
+        for doubt in patterns.QUESTIONED.finditer(self._flat, chosen.end):
+            rest = self._flat[doubt.end() : self._find_sentence_end(doubt.end())]
+            if not patterns.EXCUSE.search(rest):
+                return True
+        return False
 
     def _drop_retracted(self, claims: list[VerdictClaim]) -> list[VerdictClaim]:
         """Drop the claims before the last retraction if a sentence is named after it: "CORRECT... wait. 10 Dose"."""
