@@ -31,8 +31,8 @@ class ReadInstance:
 
     Attributes:
         instance_id: the id in the file of answers.
-        reading: the main metric's reading, or the first metric's that reads something; None if none does. Its place
-            is that in the file's answer; -1 if it cannot be told.
+        reading: the main metric's reading, or the first metric's that reads something; None if none does, or if the
+            main metric does not read the answer. Its place is that in the file's answer; -1 if it cannot be told.
         unread: the kind of an answer that the main metric does not read; empty otherwise.
         scores: scores by metric.
     """
@@ -84,6 +84,8 @@ def read_instance(
     unread = ""
     if isinstance(score, Unscored) and score.reason in OWN_MAKING:
         unread = classify_answer(rules.parser, main, instance, response, score.reason).name
+    if unread:
+        return ReadInstance(instance.id, None, unread, scores)
     if shown is not None:
         shown = _move(shown, _find_offset(answer, response))
     return ReadInstance(instance.id, shown, unread, scores)

@@ -104,6 +104,39 @@ def test_a_text_that_is_compared_whole_is_not_written_again(tmp_path):
     assert row["scores"]["rouge_l"] is not None
 
 
+@pytest.mark.parametrize(
+    ("benchmark", "sample"), [("medcalc_bench", "sample"), ("ehr_sql", "invented_sample")]
+)
+def test_an_unread_answer_has_no_rule_value_or_place(tmp_path, benchmark, sample):
+    data = SAMPLES / benchmark / sample
+    template = tmp_path / "template.jsonl"
+    assert scored(benchmark, "--data", data, "--write-template", template).exit_code == 0
+    first = json.loads(template.read_text().splitlines()[0])["instance_id"]
+    answers = answers_file(tmp_path / "answers.jsonl", {first: "I would like to think about it."})
+    out = tmp_path / "out.jsonl"
+    done = scored(benchmark, "--data", data, "--answers", answers, "--out", out)
+    assert done.exit_code == 0, (done.output, done.exception)
+    row = json.loads(out.read_text().splitlines()[0])
+    assert row["unread"]
+    assert [row[column] for column in ("rule", "value", "start", "end")] == [None] * 4
+
+
+def test_only_the_table_has_apostrophes_against_formulas(tmp_path):
+    data = SAMPLES / "ehr_sql/invented_sample"
+    template = tmp_path / "template.jsonl"
+    assert scored("ehr_sql", "--data", data, "--write-template", template).exit_code == 0
+    first = json.loads(template.read_text().splitlines()[0])["instance_id"]
+    query = "SELECT a FROM b\nWHERE c\n= 1;"
+    answers = answers_file(tmp_path / "answers.jsonl", {first: query})
+    for name in ("out.csv", "out.jsonl"):
+        words = ("--answers", answers, "--out", tmp_path / name)
+        assert scored("ehr_sql", "--data", data, *words).exit_code == 0
+    line = (tmp_path / "out.jsonl").read_text().splitlines()[0]
+    assert json.loads(line)["value"] == query
+    with (tmp_path / "out.csv").open(newline="") as file:
+        assert next(csv.DictReader(file))["value"] == query.replace("\n=", "\n'=")
+
+
 @pytest.mark.parametrize("name", ["out.csv", "out.jsonl"])
 def test_half_a_character_in_a_field_takes_no_scores_away(tmp_path, name):
     notes = SAMPLES / "aci_bench/sample"
