@@ -9,7 +9,7 @@ BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\
 _PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
 END = (
     rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
-    r"|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+    r"|\s#\s|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
 _MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
 # "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
@@ -78,6 +78,11 @@ STATED = re.compile(
     r"|(?:correct|right|best|output|result|final|key|chosen|selected|final\spick|my\svote)\s?(?:[:=]|->|→))"
     rf"{_FILLER}"
 )
+NOT_BUT = re.compile(
+    rf"\b{_NOUN}{_OF_WHAT}\s(?:is|was)\snot\s(?:the\s)?(?:option\s)?[(\[\"']?(?:[{SIGNS}]{PADDING}*|[a-j])[)\]\"']?,?"
+    r"\sbut\s(?:rather\s|instead\s)?"
+)
+"""An answer that is set against another: "the answer is not A but"."""
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
     r"(?:choose|choosing|chose|select|selecting|selected|pick|picking|picked|stay\swith|staying\swith|stand\sby|favou?r|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"

@@ -84,6 +84,7 @@ def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     claims = [
         *(final if "final" in answer.lower else ()),
         *read_after(cues.STATED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(cues.NOT_BUT, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.CHOSEN, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.CONCLUSION, answer, ClaimStrength.ANSWER, STATED_ANSWER),
     ]

@@ -234,7 +234,6 @@ def test_an_answer_that_names_none_or_several(answer: str):
         "Answer: not A",
         "Answer: anything but A",
         "The answer is A, which is wrong.",
-        "The answer is not B but C.",
         "The answer is definitely not A.",
         "The answer is unlikely to be A.",
         "The answer cannot be A.",
