@@ -112,6 +112,9 @@ def _locate_data_path(benchmark: Benchmark, path: Path, passed: Mapping[str, str
 def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str, str]) -> Dataset:
     entries = find_entries(folder, benchmark.files, arguments)
     present = [entry for entry in entries if entry.present]
+    sample = None if present else _find_sample_file(benchmark, folder)
+    if sample is not None:
+        return _locate_single_file(benchmark, sample, arguments)
     if present:
         missing = sum(not entry.present and not entry.file.optional for entry in entries)
         # This message is stored with the run and displayed. It omits file names, which may identify people.
@@ -130,6 +133,20 @@ def _locate_in_folder(benchmark: Benchmark, folder: Path, arguments: Mapping[str
     raise BenchmarkError(
         f"{benchmark.id}: expected {names or 'one file'} in {folder}, found {found}"
     )
+
+
+def _find_sample_file(benchmark: Benchmark, folder: Path) -> Path | None:
+    """Return the file of the benchmark's sample in a folder, or None if the folder does not have it.
+
+    The sample's file may have another name than the official file, and have a licence beside it.
+    """
+    sample = benchmark.sample
+    if sample is None or benchmark.sample_is_folder:
+        return None
+    path = folder / Path(sample.name).name
+    if not path.is_file() or hash_file(check_inside(folder, path), path.name) != sample.sha256:
+        return None
+    return path
 
 
 def _describe_entries(

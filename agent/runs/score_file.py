@@ -473,11 +473,20 @@ def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benc
     if data is None and benchmark.dataset_file is None:
         raise ConfigError(
             f"{benchmark.id} needs the data that its answers refer to",
-            "Specify its file, or the folder of its files, with --data.",
+            f"Specify its file, or the folder of its files, with --data.{_describe_sample(benchmark)}",
         )
     if data is not None:
         arguments["data_path"] = str(data)
     return benchmark, locate_dataset(benchmark, None, arguments)
+
+
+def _describe_sample(benchmark: Benchmark) -> str:
+    """Return a sentence that says where the benchmark's sample is; empty if it has none."""
+    if benchmark.sample is None:
+        return ""
+    path = benchmark.folder / benchmark.sample.name
+    folder = path if benchmark.sample_is_folder else path.parent
+    return f" The sample that comes with this program is in {folder}."
 
 
 def _describe_ids(benchmark: Benchmark) -> str:

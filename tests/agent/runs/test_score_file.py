@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.cli.score import score
+from agent.io.packaged import shipped
 from agent.runs import answers_file as module
 from agent.site.directory import Site
 from tests.agent.runs.suites import answers_file
@@ -456,3 +457,15 @@ def test_a_file_of_readings_in_no_folder_is_refused_before_anything_is_scored(
     done = scored("pubmed_qa", "--data", articles, "--answers", human, "--out", out)
     assert f"there is no folder {out.parent}" in str(done.exception)
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("benchmark", ["medhallu", "med_qa"])
+def test_the_sample_folder_of_a_benchmark_is_its_data(tmp_path: Path, benchmark: str):
+    template = tmp_path / "template.jsonl"
+    without_data = scored(benchmark, "--write-template", template)
+    advice = getattr(without_data.exception, "advice", "") + without_data.output
+    assert f"benchmarks/{benchmark}/sample." in advice
+    sample = shipped("benchmarks") / benchmark / "sample"
+    done = scored(benchmark, "--data", sample, "--write-template", template)
+    assert done.exit_code == 0, (done.output, done.exception)
+    assert template.read_text()
