@@ -383,6 +383,8 @@ class Engine:
         self._deadline.start(self._policy.limits.field_seconds)
         plain_view = field.views[0]
         spans = list(plain_view.marked)
+        if field.form is not None:
+            spans = list(field.form.cut_known(spans))
         for view, detections in zip(field.views, field.detections, strict=True):
             spans += map(view.to_original, detections)
             spans += self._search_known(view, table, field.form)

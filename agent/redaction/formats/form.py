@@ -97,7 +97,8 @@ class Form:
         for span in spans:
             for line in self._find_lines(span):
                 part = Span(max(span.start, line.start), min(span.end, line.end), span.entity)
-                if line.cell.meaning != KEEP or self._is_telling(part, line):
+                is_within = part.start == span.start and part.end == span.end
+                if line.cell.meaning != KEEP or (is_within and self._is_telling(part, line)):
                     yield part
 
     def _is_measured(self, span: Span) -> bool:
