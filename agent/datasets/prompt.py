@@ -114,6 +114,8 @@ class PromptTemplate:
             self._shorten = None
         if self._messages_column:
             columns_used.append(self._messages_column)
+        # Most instructions are the same for all rows.
+        self._fixed_lead = None if self._head.columns else self._render_lead({}, ())
         self.columns = tuple(dict.fromkeys(columns_used))
         self.problems = tuple(dict.fromkeys(problems))
 
@@ -145,9 +147,9 @@ class PromptTemplate:
                 if role != "user":
                     return None
             rendered += turns
-        lead = self._render_lead(cells, options)
+        lead = self._fixed_lead or self._render_lead(cells, options)
         shortenable = self._find_shortenable(cells, message=len(rendered), offset=len(lead.text))
-        rendered.append(("user", RenderedText.join([lead, question])))
+        rendered.append(("user", RenderedText.join([lead, question]) if lead.text else question))
         messages: list[Message] = []
         marked: list[PromptCell] = []
         for number, (role, content) in enumerate(rendered):
@@ -243,10 +245,14 @@ def _is_separator(between: str) -> bool:
 
 
 def _move_cells(
-    cells: Iterable[PromptCell], *, message: int = 0, offset: int = 0
-) -> Iterator[PromptCell]:
-    for cell in cells:
-        yield PromptCell(message, cell.start + offset, cell.end + offset, cell.column)
+    cells: Sequence[PromptCell], *, message: int = 0, offset: int = 0
+) -> Sequence[PromptCell]:
+    """Return cells of the first message in another message, or further on."""
+    if not message and not offset:
+        return cells
+    return [
+        PromptCell(message, cell.start + offset, cell.end + offset, cell.column) for cell in cells
+    ]
 
 
 def _compile(text: str, columns: Collection[str], problems: list[str]) -> Template:

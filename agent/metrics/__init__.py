@@ -216,11 +216,12 @@ def find_spec(use: MetricUse) -> MetricSpec:
     Raises:
         BenchmarkError: the metric is unknown, or is the site's own and not bound to its code.
     """
+    spec = METRICS.get(use.name)
+    if spec is not None:
+        return spec
     if is_own(use.name):
         return make_spec(use)
-    if use.name not in METRICS:
-        raise BenchmarkError(f"this version cannot compute {use.name}")
-    return METRICS[use.name]
+    raise BenchmarkError(f"this version cannot compute {use.name}")
 
 
 def _find_spec(metric: MetricUse | str) -> tuple[MetricUse, MetricSpec]:

@@ -176,6 +176,7 @@ _ENDS_WITHOUT_BEGIN = frozenset(_MARKS) - {"</details>"}
 _SPACE = re.compile(r"\s+")
 _SPACE_BEFORE = re.compile(r"\s*")
 _ALL_LAST = (*END_TOKENS, *_LAST_TOKENS)
+_FIRST_PHRASES = tuple(phrases.begin for phrases in PHRASES_OF_THOUGHT)
 _FIRST_CHARACTERS = re.compile(r"[<\[◁]")  # of all marks and tokens
 
 _STRICT = json.JSONDecoder()
@@ -314,11 +315,13 @@ def _skip_space(text: str, position: int) -> int:
 
 def _split_at_phrases(text: str) -> SplitAnswer | None:
     """Split a text whose reasoning stands between words; None if it does not."""
+    start = _skip_space(text, 0)
+    if not text.startswith(_FIRST_PHRASES, start):
+        return None
     for phrases in PHRASES_OF_THOUGHT:
-        begin = _skip_space(text, 0)
-        if not text.startswith(phrases.begin, begin):
+        if not text.startswith(phrases.begin, start):
             continue
-        begin += len(phrases.begin)
+        begin = start + len(phrases.begin)
         thought, end, answer = text[begin:].partition(phrases.end)
         if end:
             return SplitAnswer(thought.strip(), remove_chat_marks(answer.strip()))

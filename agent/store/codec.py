@@ -17,15 +17,16 @@ from agent.vocabulary import (
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
-    content = _list_contents(instance)
-    if instance.cells is not None:
-        content[0] = 4
-        if not instance.identifiers:
-            content.append([])
-        content.append(
-            [[cell.message, cell.start, cell.end, cell.column] for cell in instance.cells]
-        )
-    return _write_json(content)
+    return add_cells(encode_question(instance), instance)
+
+
+def add_cells(question: bytes, instance: Instance) -> bytes:
+    """Return the bytes of `encode_instance` from those of `encode_question`, without encoding the prompt again."""
+    if instance.cells is None:
+        return question
+    cells = [[cell.message, cell.start, cell.end, cell.column] for cell in instance.cells]
+    identifiers = b"" if instance.identifiers else b",[]"
+    return b"[4" + question[2:-1] + identifiers + b"," + _write_json(cells) + b"]"
 
 
 def encode_question(instance: Instance) -> bytes:
@@ -36,7 +37,7 @@ def encode_question(instance: Instance) -> bytes:
     return _write_json(_list_contents(instance))
 
 
-def _write_json(content: list[object]) -> bytes:
+def _write_json(content: object) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from agent.errors import ConfigError, StoreError
-from agent.store.codec import encode_instance, encode_question
+from agent.store.codec import add_cells, encode_question
 from agent.store.database import Database
 from agent.store.identities import Identities, PlanDigest
 from agent.store.run_details import RunDetails, read_details, write_details
@@ -159,10 +159,16 @@ class Runs:
         ] = []  # the instance, unit, record and request keys of each instance, joined
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
-            encoded = [encode_instance(instance) for instance, _ in batch]
+            questions = [encode_question(instance) for instance, _ in batch]
+            encoded = [
+                add_cells(question, instance)
+                for question, (instance, _) in zip(questions, batch, strict=True)
+            ]
             record_keys = self._keep_records(encoded)
-            for (instance, request_key), record_key in zip(batch, record_keys, strict=True):
-                plan.add(encode_question(instance), request_key)
+            for (instance, request_key), question, record_key in zip(
+                batch, questions, record_keys, strict=True
+            ):
+                plan.add(question, request_key)
                 subgroups.add(instance.subgroups)
                 instance_key = self._identities.instance_key(benchmark, instance.id)
                 unit_key = self._identities.unit_key(lineage, instance.unit)
