@@ -203,8 +203,8 @@ def score(
     """Score answers that were produced elsewhere.
 
     Prints the summary of every metric and stores nothing. BENCHMARK is an id, with any arguments
-    (`clear:condition=homelessness`), or the YAML file of a benchmark. An instance without an answer is unscored
-    (not_asked) and listed; an id that is not in the data is an error.
+    (`clear:condition=homelessness`), or the YAML file of a benchmark or its folder. An instance without an answer is
+    unscored (not_asked) and listed; an id that is not in the data is an error.
 
     The instance_id is the value of the data's id column or, without one, the row's number in the file: the first row
     of data is 1, and rows that are empty or left out count. --write-template writes all of them to a file that only you

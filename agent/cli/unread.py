@@ -87,7 +87,7 @@ class Adviser:
         if self.is_overridden and any(kind.depends_on_parser for kind in kinds):
             advice[self._advise_own_parser()] = None
         for kind in kinds:
-            sentence = kind.advice_for_run if self.is_run else kind.advice
+            sentence = kind.advice_for_run if self.is_run else kind.advice_for_file
             if sentence:
                 advice[sentence] = None
         return list(advice)

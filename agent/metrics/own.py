@@ -40,12 +40,17 @@ def find_source(name: str, means: Means) -> MetricSource:
     """Return the place of an own metric's code, by its name with the prefix.
 
     Raises:
-        BenchmarkError: the site has not enabled the metric; the message shows what to add to site.yaml.
+        BenchmarkError: there is no site, or it has not enabled the metric; the message shows what to add to site.yaml.
     """
     bare_name = name.removeprefix(PREFIX)
     for source in means.own_metrics:
         if source.name == bare_name:
             return source
+    if means.own_metrics_folder is None:
+        raise BenchmarkError(
+            f"{name} is a metric of a site's own, and there is no site here",
+            "Give --site with the folder of the site that has enabled it: `intramural --site FOLDER ...`.",
+        )
     guess = "" if has_file(name, means) else nearest(bare_name, _list_names(means))
     raise BenchmarkError(
         f"{name} is not enabled at this site{_describe_file(bare_name, means)}{guess}",

@@ -45,6 +45,11 @@ class UnreadKind:
         return advice if advice == self.advice else f"{advice[:-1]} in the run entry."
 
     @property
+    def advice_for_file(self) -> str:
+        """The advice for answers from a file; empty if it is about asking a server."""
+        return "" if any(words in self.advice for words in _ABOUT_ASKING) else self.advice
+
+    @property
     def depends_on_parser(self) -> bool:
         """Whether another parser may read the answers."""
         return _FIELD_OPTION in self.advice or self.name == NO_LABEL.name
@@ -56,6 +61,7 @@ _RUN_ENTRY_FORMS = (
     (_FIELD_OPTION, "`parser=json,answer_field=NAME`"),
     (_PATTERN_OPTION, "`parser=pattern,answer_pattern=REGEX`"),
 )
+_ABOUT_ASKING = ("in the run entry", "`intramural doctor`")
 _OTHER_FORM = (
     "If the model has its own form for stating answers, specify that form: "
     f"{_FIELD_OPTION} or {_PATTERN_OPTION}."

@@ -118,7 +118,7 @@ def score_answers(
 
     Args:
         own: folder of the hospital's own benchmarks, if there is a site.
-        description: a benchmark's id or alias with arguments as in a run entry, or its YAML file.
+        description: a benchmark's id or alias with arguments as in a run entry, its YAML file, or the file's folder.
         data: file or folder of the dataset; None for the one named in the definition.
         answers: file of the answers; see `AnswersFile`.
         scoring: rules to score by; None for the benchmark's.
@@ -453,11 +453,14 @@ def _fill_seats(
 
 def _locate(own: Path | None, description: str, data: Path | None) -> tuple[Benchmark, Dataset]:
     arguments: dict[str, str] = {}
-    if description.endswith((".yaml", ".yml")) and not description.startswith(f"{CONFIGURABLE}:"):
+    if (Path(description) / "benchmark.yaml").is_file():
+        benchmark = load_benchmark(Path(description), absolute_paths=True)
+    elif description.endswith((".yaml", ".yml")) and not description.startswith(f"{CONFIGURABLE}:"):
         file = Path(description)
         if not file.is_file():
             raise ConfigError(
-                f"there is no file {description}", "Give a benchmark's id or its YAML file."
+                f"there is no file {description}",
+                "Give a benchmark's id, its YAML file or its folder.",
             )
         benchmark = load_benchmark(file, absolute_paths=True)
     else:

@@ -12,7 +12,11 @@ from tests.agent.runs.suites import answers_file
 from tests.agent.terminal import Done, intramural
 
 ROOT = Path(__file__).parents[3]
-BY_FILE = ("own/benchmark.yaml", "medhelm_configurable_benchmark:config_path=own/benchmark.yaml")
+BY_FILE = (
+    "own",
+    "own/benchmark.yaml",
+    "medhelm_configurable_benchmark:config_path=own/benchmark.yaml",
+)
 
 
 @pytest.fixture
@@ -63,6 +67,18 @@ def test_a_file_that_is_not_there_and_data_that_is_not_named_are_told(here: Path
         True,
     )
     assert "--data" in unnamed.stderr
+
+
+def test_an_own_metric_without_a_site_asks_for_the_site(here: Path):
+    definition = here / "own/benchmark.yaml"
+    text = definition.read_text()
+    first = "  - name: jury_score"
+    assert first in text
+    definition.write_text(text.replace(first, f"  - name: own/dose\n{first}"))
+    done = scored(here, "own", "--answers", "a.jsonl")
+    assert done.returncode == 3
+    assert "own/dose is a metric of a site's own, and there is no site here" in done.stderr
+    assert "Give --site" in done.stderr
 
 
 def test_a_jury_that_is_named_without_its_judgements_is_refused_whatever_else_is_asked_for(

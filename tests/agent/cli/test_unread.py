@@ -122,6 +122,16 @@ def test_score_shows_five_examples_without_a_site(tmp_path: Path):
     assert "Holloway" not in done.output
 
 
+@pytest.mark.parametrize("answer", ["", "<think>It may be"])
+def test_score_gives_no_advice_about_asking_a_server(tmp_path: Path, answer: str):
+    answers = {str(number): answer for number in range(1, 8)}
+    file = answers_file(tmp_path / "answers.jsonl", answers)
+    done = scored("med_qa", "--data", DATA, "--answers", file, site=tmp_path)
+    assert "7 of 7 answers unread" in done.stderr
+    assert "run entry" not in done.output
+    assert "doctor" not in done.output
+
+
 def test_further_runs_are_pointed_to_with_their_suite(filled: FilledSite):
     for count in range(2, 7):
         entry = f"pubmed_qa:model=demo/clinic-{count}b"
