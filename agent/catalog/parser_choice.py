@@ -97,9 +97,14 @@ def _check_pattern(choice: ParserChoice, pattern: str) -> None:
     if not pattern:
         raise choice.fault(f"{key} is empty, expected a regular expression")
     try:
-        compiled(pattern)
+        groups = compiled(pattern).groups
     except BenchmarkError as error:
         raise choice.fault(f"{key}: {str(error).removeprefix('answer_pattern ')}") from None
+    if groups > 1:
+        raise choice.fault(
+            f"{key} has {groups} groups, expected at most one, which selects the answer",
+            "Write the other groups as (?:...).",
+        )
 
 
 def choose_parser(benchmark: Benchmark, choice: ParserChoice = NO_CHOICE) -> AnswerParser:

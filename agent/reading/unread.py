@@ -52,7 +52,8 @@ class UnreadKind:
     @property
     def depends_on_parser(self) -> bool:
         """Whether another parser may read the answers."""
-        return _FIELD_OPTION in self.advice or self.name == NO_LABEL.name
+        names_parser = _FIELD_OPTION in self.advice or _PATTERN_OPTION in self.advice
+        return names_parser or self.name == NO_LABEL.name
 
 
 _FIELD_OPTION = "`--parser json --answer-field NAME`"
@@ -108,7 +109,7 @@ NO_FIELD = UnreadKind(
 )
 UNCLEAR_FIELD = UnreadKind(
     "JSON with an unclear answer",
-    "The JSON key for the answer holds several values or none.",
+    "The JSON key for the answer holds several values, none, or one that cannot be read as an answer.",
     "",
     '{"answer": ["A", "B"]}',
 )
@@ -117,6 +118,12 @@ NO_MATCH = UnreadKind(
     "The answer has no field or match that the parser selects.",
     f"Name another field or pattern: {_FIELD_OPTION} or {_PATTERN_OPTION}.",
     "I am not sure which one you mean.",
+)
+UNCLEAR_PART = UnreadKind(
+    "no clear answer in the selected text",
+    "The pattern selects a part of the answer, but that part cannot be read as an answer.",
+    f"Check that the pattern selects the answer and nothing else: {_PATTERN_OPTION}.",
+    "Answer: (C)",
 )
 NO_LABEL = UnreadKind(
     "no clear label",
@@ -193,7 +200,8 @@ NO_CODES = UnreadKind(
 OTHER = UnreadKind("other", "The answer belongs to none of the other kinds.", _OTHER_FORM, "")
 
 KINDS = (
-    *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH, NO_LABEL),
+    *(CUT_OFF, EMPTY, WITHHELD, REPETITION, REFUSAL, NO_FIELD, UNCLEAR_FIELD, NO_MATCH),
+    *(UNCLEAR_PART, NO_LABEL),
     *(BEYOND_OPTIONS, CONTRADICTED_LETTER, SEVERAL_OPTIONS, UNCLEAR_OPTION, NO_OPTION),
     *(SEVERAL_VALUES, NO_VALUE, NO_VERDICT, UNCLEAR_QUERY, NO_QUERY, NO_CODES, OTHER),
 )
@@ -264,9 +272,7 @@ def classify_unread(
     if is_refusal(answer) or _ADVICE.search(answer):
         return REFUSAL
     if parser.kind in ("json", "pattern"):
-        if parser.labels and not isinstance(extract(replace(parser, labels=()), answer), Unscored):
-            return NO_LABEL
-        return NO_FIELD if parser.kind == "json" and "{" in answer else NO_MATCH
+        return _classify_selected(answer, parser)
     if parser.kind == "label":
         return NO_LABEL
     parts = select_parts(answer)
@@ -297,6 +303,20 @@ def _repeats_itself(answer: str) -> bool:
         (len(lines) > 2 * _MIN_REPEATED and len(set(lines)) * _MIN_REPEATED < len(lines))
         or _REPETITION.search(end)
     )
+
+
+def _classify_selected(answer: str, parser: AnswerParser) -> UnreadKind:
+    """Return the kind of an answer of which a field or a pattern selects a part."""
+    is_selected = not isinstance(extract(replace(parser, labels=()), answer), Unscored)
+    if is_selected and parser.labels:
+        return NO_LABEL
+    if parser.kind == "pattern":
+        return UNCLEAR_PART if is_selected else NO_MATCH
+    if "{" not in answer:
+        return NO_MATCH
+    if not parser.field:
+        return _classify_json(answer)
+    return UNCLEAR_FIELD if parser.field in list_quoted_keys(answer) else NO_FIELD
 
 
 def _classify_json(answer: str) -> UnreadKind:

@@ -91,3 +91,9 @@ def test_a_run_entry_sets_the_parser_with_the_same_keys():
     choice = read_overrides(entry).parser
     assert choose_parser(CLOSED, choice) == AnswerParser("json", "answer_choice")
     assert read_overrides(parse_run_entry("med_mcqa:model=a/b")).parser == NO_CHOICE
+
+
+def test_a_pattern_with_two_groups_is_refused():
+    with pytest.raises(ConfigError, match="--answer-pattern has 2 groups, expected at most one"):
+        read_parser_choice(None, None, "(Answer|Result): (.)")
+    assert read_parser_choice(None, None, "(?:Answer|Result): (.)").kind == "pattern"

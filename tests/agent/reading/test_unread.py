@@ -17,6 +17,11 @@ ASKED = {
     unread.EMPTY: (Reason.EMPTY, LETTER, "option"),
     unread.WITHHELD: (Reason.CONTENT_FILTER, LETTER, "option"),
     unread.NO_MATCH: (Reason.UNPARSED, AnswerParser("pattern", pattern="([01])"), "text"),
+    unread.UNCLEAR_PART: (
+        Reason.UNPARSED,
+        AnswerParser("pattern", pattern="Answer: (.)"),
+        "option",
+    ),
     unread.NO_LABEL: (
         Reason.UNPARSED,
         AnswerParser("label", labels=(("0", "true"), ("1",))),
@@ -62,6 +67,22 @@ def test_json_without_the_parsers_field_is_told_from_an_answer_without_json():
     json, text = '{"verdict": "yes"}', "It is hallucinated."
     assert classify_unread(Reason.UNPARSED, json, JSON, "text") == unread.NO_FIELD
     assert classify_unread(Reason.UNPARSED, text, JSON, "text") == unread.NO_MATCH
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ('{"verdict": null}', unread.UNCLEAR_FIELD),
+        ('{"verdict": 2}', unread.UNCLEAR_FIELD),
+        ('{"verdict": "Aspirin Z"}', unread.UNCLEAR_FIELD),
+        ('{"Verdict": "A"}', unread.NO_FIELD),
+        ('{"answer": "A"}', unread.NO_FIELD),
+        ("The verdict is out.", unread.NO_MATCH),
+    ],
+)
+def test_a_named_field_without_an_answer_is_told_from_a_missing_field(answer, kind):
+    parser = AnswerParser("json", field="verdict")
+    assert classify_unread(Reason.UNPARSED, answer, parser, "option", DRUGS) == kind
 
 
 def test_names_are_unique_and_no_unread_style_lacks_a_kind():
