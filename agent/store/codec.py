@@ -14,6 +14,10 @@ from agent.vocabulary import (
     Shortenable,
 )
 
+_ENCODER = json.JSONEncoder(
+    separators=(",", ":")
+)  # `json.dumps` would make a new one for each record
+
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
@@ -38,7 +42,7 @@ def encode_question(instance: Instance) -> bytes:
 
 
 def _write_json(content: object) -> bytes:
-    return json.dumps(content, separators=(",", ":")).encode()
+    return _ENCODER.encode(content).encode()
 
 
 def _list_contents(instance: Instance) -> list[object]:
@@ -106,7 +110,7 @@ def encode_response(response: Response) -> bytes:
     if response.likelihoods:
         content[0] = 2
         content.append([[each.option, each.logprob] for each in response.likelihoods])
-    return json.dumps(content, separators=(",", ":")).encode()
+    return _write_json(content)
 
 
 def decode_response(data: bytes) -> Response:
