@@ -14,9 +14,8 @@ from agent.vocabulary import (
     Shortenable,
 )
 
-_ENCODER = json.JSONEncoder(
-    separators=(",", ":")
-)  # `json.dumps` would make a new one for each record
+# `json.dumps` would make a new encoder for each record.
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def encode_instance(instance: Instance) -> bytes:
