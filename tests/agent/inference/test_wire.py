@@ -171,9 +171,16 @@ def test_a_refusal_is_an_answer():
     assert read(None, refusal="I cannot help with that.").text == "I cannot help with that."
 
 
-@pytest.mark.parametrize("finish", ["tool_calls", None, 7, ["stop"]])
+@pytest.mark.parametrize("finish", ["no_such_reason", None, 7, ["stop"]])
 def test_other_reasons_to_finish_are_kept_as_other(finish):
     assert read("B", finish).finish_reason == "other"
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"), [("tool_calls", "stop"), ("END_TURN", "stop"), ("max_tokens", "length")]
+)
+def test_reasons_to_finish_are_read_in_the_words_of_other_servers(finish, reason):
+    assert read("B", finish).finish_reason == reason
 
 
 @pytest.mark.parametrize(
