@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agent.reading.caseless import compile_caseless
 from agent.reading.json_decoding import EndlessTextError
 from agent.reading.json_objects import (
     JsonList,
@@ -150,10 +151,9 @@ _CONSTANT = re.compile(
 )
 _ONE_NAME = re.compile(r"select\s{1,9}\w{1,40}", re.IGNORECASE)
 _NESTED = re.compile(r"\([^()]{0,2000}\)|'[^']{0,2000}'|\"[^\"]{0,2000}\"")
-_CUT_OFF = re.compile(
+_CUT_OFF = compile_caseless(
     r"(?:[,=<>+*/(|-]|\b(?:select|from|where|and|or|on|by|join|in|as|with|having|group|order|limit|between"
     r"|like|not|is|union|distinct|left|inner|case|when|then|else|over|values|set|into))\s*\Z",
-    re.IGNORECASE,
 )
 _QUOTE_END = re.compile(r"'(?=\s*(?:\Z|[,)};\n]|\.\s))")
 _STATEMENT = re.compile(
@@ -185,12 +185,11 @@ _YES_OR_NO = re.compile(r"(?:true|yes|(?P<no>false|no))\b", re.IGNORECASE)
 
 # --- Decision
 
-_REJECTED = re.compile(
+_REJECTED = compile_caseless(
     r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run"
     r"|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected"
     r"|discarded)\b(?:\s\w{1,20}){0,3}\W*\Z"
     r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z",
-    re.IGNORECASE,
 )
 _FAULTED = re.compile(
     r"\A[\s.,`;)*]*(?:\w{1,20}[,:]?\s){0,3}?(?:this|that|it|the\s(?:query|above|first"
@@ -273,7 +272,7 @@ _ABSTAINS = re.compile(
     r"|no valid (?:sql )?query|unknown|undefined",
     re.IGNORECASE,
 )
-_STATES_NULL = re.compile(
+_STATES_NULL = compile_caseless(
     rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z"
     rf"|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b|\s*--))"
     rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here"
@@ -285,9 +284,8 @@ _STATES_NULL = re.compile(
     rf"|values?|rows?|if|hypothes\w*|\w+s\b))"
     rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
     rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
-    re.IGNORECASE,
 )
-_UNANSWERABLE = re.compile(
+_UNANSWERABLE = compile_caseless(
     r"\b(?:unanswerable|not\s(?:be\s)?answerable|(?:cannot|can\snot|can't|could\snot"
     r"|couldn't)\sbe\s(?:\w{1,12}\s)?(?:answered|derived|determined|expressed|computed|calculated|retrieved"
     r"|obtained|resolved|queried|done|achieved|generated|written|inferred|found)"
@@ -303,14 +301,12 @@ _UNANSWERABLE = re.compile(
     r"|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
     r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser"
     r"|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
-    re.IGNORECASE,
 )
-_NO_QUERY = re.compile(
+_NO_QUERY = compile_caseless(
     r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
     r"|isn't\spossible\sto|no\sway\sto|couldn't|could\snot)\s(?:\w{1,12}\s){0,2}?"
     r"(?:write|generate|create|produce|construct|formulate|build|derive|provide|give|compute|determine"
     r"|retrieve|find|identify|query|obtain|calculate|extract|get|tell|look|express|say|list|compose)\b",
-    re.IGNORECASE,
 )
 _LACKS = re.compile(
     r"\b(?:no|none|not|nothing|neither|lacks?|lacking|missing|without|nowhere|absent|doesn't|don't|isn't"
@@ -321,7 +317,7 @@ _LACKS = re.compile(
     re.IGNORECASE,
 )
 # Statements that the tables lack something, which say enough as a whole answer.
-_TABLES_LACK = re.compile(
+_TABLES_LACK = compile_caseless(
     r"\b(?:no|none\sof\sthe)\s(?:\w{1,20}\s){0,3}(?:tables?|columns?|fields?)\b|\b(?:tables?|columns?|schema"
     r"|database|dataset|data)\s(?:\w{1,20}\s){0,2}?(?:do(?:es)?(?:n't|\snot)|ha(?:s|ve)\sno|lacks?"
     r"|contains?\sno|stores?\sno|holds?\sno|includes?\sno)\b"
@@ -333,7 +329,6 @@ _TABLES_LACK = re.compile(
     r"|\b(?:not\s(?:something|a\squestion)|beyond\swhat)\s(?:that\s)?(?:the|these|this|those)\s(?:tables?"
     r"|schema|database|data)\scan\b"
     r"|\b(?:don't|do\snot)\shave\s(?:any\s|the\s)?(?:data|information|columns?|tables?|fields?)\b",
-    re.IGNORECASE,
 )
 _GOES_ON = re.compile(
     r"\b(?:but|however|although|though|instead|approximat\w{1,5}|assum\w{1,5}|would|could|if)\b",
@@ -346,11 +341,10 @@ _REQUEST = re.compile(
     r"|\?\s*\Z",
     re.IGNORECASE,
 )
-_PRIVATE = re.compile(
+_PRIVATE = compile_caseless(
     r"\b(?:privacy|private|confidential\w{0,3}|comfortable|hipaa|ethic\w{0,4}|sensitive|protected\shealth"
     r"|policy|policies|as\san\sai|individual\spatients|permission|authori[sz]\w{1,5}|access\sto\s(?:the|a|your"
     r"|any)\s(?:\w{1,12}\s)?database)\b",
-    re.IGNORECASE,
 )
 
 
