@@ -193,7 +193,7 @@ def test_a_deployment_called_judges_is_still_a_deployment(tmp_path: Path):
 
 
 def test_a_jury_cannot_lose_a_judge_through_the_map(tmp_path: Path):
-    with pytest.raises(ConfigError, match=r"judges: 'openai/gpt-4o': .*cannot lose a judge"):
+    with pytest.raises(ConfigError, match=r"judges: 'openai/gpt-4o': .*no judge may be left out"):
         read_map(tmp_path, "judges:\n  openai/gpt-4o: none\n")
     with pytest.raises(ConfigError, match="judges: 'a': expected"):
         read_map(tmp_path, "judges:\n  a: [b]\n")
