@@ -50,6 +50,7 @@ _HINT_OF_PERSON = re.compile(
 _LONG_NUMBER = re.compile(r"(?<!\d)\d{7,}(?!\d)")
 _REFERENCE = re.compile(r"(?:.*/)?[A-Za-z]+/(?=[^/]+\Z)")
 _KINDS_OF_PLACES = ("Organization", "Location", "HealthcareService", "InsurancePlan")
+_CODES = ("code", "codes")
 _KINDS_OF_PERSONS = ("Patient", "Practitioner", "RelatedPerson", "Person")
 
 
@@ -100,15 +101,33 @@ def look_up(label: str) -> str | None:
     if not words or len(label) > _LONGEST_LABEL or len(words) > _MAX_WORDS:
         return None
     meanings, _ = _read_labels()
-    for first in range(len(words)):
+    whole = meanings.get("".join(words))
+    if whole is not None:
+        return whole
+    beginning = _look_up_beginning(words)
+    if beginning is not None and _says_little(words[-1]):
+        return beginning
+    for first in range(1, len(words)):
         meaning = meanings.get("".join(words[first:]))
         if meaning is not None:
             return meaning
+    return beginning
+
+
+def _look_up_beginning(words: Sequence[str]) -> str | None:
+    """Return the meaning of the longest beginning of a label that denotes an identifier: "medicare" number."""
+    meanings, _ = _read_labels()
     for last in range(len(words) - 1, 0, -1):
         meaning = meanings.get("".join(words[:last]))
         if meaning is not None and meaning not in (FREE, KEEP, _NEIGHBOURS):
             return meaning
     return None
+
+
+def _says_little(word: str) -> bool:
+    """Return whether the last word of a label leaves open what the value is: "number", "code"."""
+    meanings, _ = _read_labels()
+    return meanings.get(word) == _NEIGHBOURS or word in _CODES
 
 
 def is_known_label(label: str) -> bool:

@@ -5,7 +5,12 @@ import pytest
 from agent.redaction.entities import PRECEDENCE
 from agent.redaction.formats import hl7, labels
 from agent.redaction.formats.cells import FREE, KEEP, REFERENCE
-from agent.redaction.formats.labels import find_certain_part, find_meaning, is_telling_key
+from agent.redaction.formats.labels import (
+    find_certain_part,
+    find_meaning,
+    is_identifying_label,
+    is_telling_key,
+)
 
 
 def meaning(label: str, value: str, *siblings: str) -> str:
@@ -36,6 +41,8 @@ def meaning(label: str, value: str, *siblings: str) -> str:
         ("answer", "Anna", FREE),
         ("hemoglobin_a1c", "7.1 % [4.0-5.6]", KEEP),
         ("contacts", "636-555-0168", FREE),
+        ("medicare_number", "3QW8TN4RD61", "PLAN"),
+        ("medicaid_code", "AB12345C", "PLAN"),
     ],
 )
 def test_value_has_the_meaning_of_its_label_if_it_fits(label: str, value: str, expected: str):
@@ -66,3 +73,11 @@ def test_every_meaning_in_the_data_files_is_an_entity():
     meanings |= {meaning for components in types.values() for meaning in components}
     assert meanings - {FREE, KEEP, REFERENCE, "NEIGHBOURS"} <= set(PRECEDENCE)
     assert {kind for kind, _ in hl7._read_fields().values()} <= set(types)
+
+
+@pytest.mark.parametrize("ending", ["number", "no", "id", "code"])
+def test_a_label_that_identifies_does_so_with_a_word_behind_it_that_says_little(ending: str):
+    identifying = [label for label in labels._read_labels()[0] if is_identifying_label(label)]
+    lost = [label for label in identifying if not is_identifying_label(f"{label}_{ending}")]
+    assert len(identifying) > 300
+    assert lost == []
