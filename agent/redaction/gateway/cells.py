@@ -2,7 +2,8 @@
 
 The benchmark's own text (instructions, separators, role labels, option letters) is the same for every instance. That of
 a shipped benchmark is public. That of a site's own benchmark may hold a real case, such as a solved example in the
-prompt file: it is searched once, and if anything is found, the prompts of that benchmark are redacted whole.
+prompt file: it is searched once, and if anything is found, the prompts of that benchmark are redacted whole. It is
+searched again for the identifiers that a record states; if one is found, the prompt of that record is redacted whole.
 """
 
 import hashlib
@@ -67,7 +68,13 @@ class FixedTexts:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
         if digest not in self._is_clean:
             self._is_clean[digest] = self._redactor.redact(text) == text
-        return self._is_clean[digest]
+        return self._is_clean[digest] and not self._states_identifier(text, instance)
+
+    def _states_identifier(self, text: str, instance: Instance) -> bool:
+        """Return whether the fixed text holds one of the record's stated identifiers, which rules may not recognise."""
+        if not instance.identifiers:
+            return False
+        return self._redactor.redact_record([text], instance.identifiers)[0] != text
 
 
 def count_in_fixed_text(instance: Instance, redactor: Redactor) -> Counter[str] | None:
