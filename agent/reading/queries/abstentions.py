@@ -1,0 +1,140 @@
+"""Find the words by which an answer abstains: null, or that the question cannot be answered with the tables."""
+
+import re
+
+from agent.reading.caseless import compile_caseless
+from agent.reading.queries.query import Query
+from agent.reading.queries.rules import ABSTENTION
+from agent.reading.queries.statements import COMMENT
+
+_EMPTY_ELEMENT = re.compile(r"\s*<\s*sql\s*>\s*(?:</?\s*sql\s*>)?\s*", re.IGNORECASE)
+_NULL = r"[\"'`*_\[({<]{0,4}\b(?:null|none|n/a|unanswerable)\b[\"'`*_\])}>]{0,4}"
+_ABSTAINS = re.compile(
+    r"null|none|nil|nan|n/?a|unanswerable|not answerable|no answer|cannot answer|can't answer"
+    r"|empty(?: string)?|no (?:sql|query)(?: possible)?|not possible|impossible|abstain|out of scope"
+    r"|no valid (?:sql )?query|unknown|undefined",
+    re.IGNORECASE,
+)
+_STATES_NULL = compile_caseless(
+    rf"(?:\A|\n)[ \t>*_#-]{{0,8}}(?:(?:sql|query|sql\squery|final\squery|final\ssql)\s?:\s?)?{_NULL}(?=\s*(?:\Z"
+    rf"|\n|[.;:(]|,(?!\s?(?:but|however|or)\b)|\s-\s|–|—|(?:because|since|as|given)\b|\s*--))"
+    rf"|\b(?:answer|output|result|response|query|sql|return|write|report|give|say|sql\squery)\s?(?:(?:is|here"
+    rf"|would\sbe|must\sbe|should\sbe|will\sbe|to)\s?){{0,2}}(?:just\s|simply\s"
+    rf"|the\ssingle\sword\s)?[:=]?\s{{0,3}}{_NULL}(?!\s?,?\s(?:but|however|or|values?|rows?|if|when|and"
+    rf"|hypothes\w*|is\snot)\b)"
+    rf"|\b(?:so|therefore|thus|hence|returning|outputting|answering|writing|with)\b,?\s(?:it\sis\s|it's\s"
+    rf"|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or"
+    rf"|values?|rows?|if|hypothes\w*|\w+s\b))"
+    rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
+    rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
+)
+_UNANSWERABLE = compile_caseless(
+    r"\b(?:unanswerable|not\s(?:be\s)?answerable|(?:cannot|can\snot|can't|could\snot"
+    r"|couldn't)\sbe\s(?:\w{1,12}\s)?(?:answered|derived|determined|expressed|computed|calculated|retrieved"
+    r"|obtained|resolved|queried|done|achieved|generated|written|inferred|found)"
+    r"|(?:cannot|can\snot|can't|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
+    r"|isn't\spossible\sto)\s(?:\w{1,12}\s)?answer|out[\s_-]?of[\s_-]?scope|abstain\w{0,3}"
+    r"|no\sanswer\s(?:is\s)?(?:possible|exists|available)"
+    r"|(?:not\spossible|impossible|isn't\spossible)\s(?:with|from|on|in|using|given)\s"
+    r"|no\s(?:valid\s)?(?:sql\s)?(?:query|statement|sql)\s(?:is\spossible|possible|can|could|exists|would|will"
+    r"|is\savailable)"
+    r"|not\sanswerable|nothing\sto\squery|answerable\W{1,4}(?:no|false)|beyond\sthe\s(?:scope|schema)"
+    r"|not\ssupported\sby\s(?:the|this)\s(?:schema|database|data|tables)"
+    r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible"
+    r"|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
+    r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser"
+    r"|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
+)
+_NO_QUERY = compile_caseless(
+    r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
+    r"|isn't\spossible\sto|no\sway\sto|couldn't|could\snot)\s(?:\w{1,12}\s){0,2}?"
+    r"(?:write|generate|create|produce|construct|formulate|build|derive|provide|give|compute|determine"
+    r"|retrieve|find|identify|query|obtain|calculate|extract|get|tell|look|express|say|list|compose)\b",
+)
+_LACKS = re.compile(
+    r"\b(?:no|none|not|nothing|neither|lacks?|lacking|missing|without|nowhere|absent|doesn't|don't|isn't"
+    r"|aren't|does\snot|do\snot)\b[^.!?\n]{0,120}\b(?:tables?|columns?|schema|database|fields?|dataset|stored"
+    r"|recorded|contain\w{0,3}|information|data|attributes?|available|present|included|captured|tracked)\b"
+    r"|\b(?:tables?|columns?|schema|database|fields?|dataset|information|data)\b[^.!?\n]{0,120}\b(?:no|none"
+    r"|not|nothing|lacks?|lacking|missing|doesn't|don't|isn't|aren't|absent)\b",
+    re.IGNORECASE,
+)
+# Statements that the tables lack something, which say enough as a whole answer.
+_TABLES_LACK = compile_caseless(
+    r"\b(?:no|none\sof\sthe)\s(?:\w{1,20}\s){0,3}(?:tables?|columns?|fields?)\b|\b(?:tables?|columns?|schema"
+    r"|database|dataset|data)\s(?:\w{1,20}\s){0,2}?(?:do(?:es)?(?:n't|\snot)|ha(?:s|ve)\sno|lacks?"
+    r"|contains?\sno|stores?\sno|holds?\sno|includes?\sno)\b"
+    r"|\b(?:not|n't|nowhere|never)\s(?:(?!null\b)\w{1,12}\s){0,2}?(?:stored|recorded|tracked|available"
+    r"|captured|present|included|contained|part\sof|in)\b[^.!?\n]{0,60}\b(?:tables?|schema|database|dataset"
+    r"|data)\b|\binsufficient\s(?:information|data)\b"
+    r"|\b(?:tables?|schema|database|dataset|data)\s(?:cannot|can\snot|can't|could\snot"
+    r"|couldn't)\s(?:\w{1,12}\s)?(?:tell|answer|provide|give|show|support|say|help)\b"
+    r"|\b(?:not\s(?:something|a\squestion)|beyond\swhat)\s(?:that\s)?(?:the|these|this|those)\s(?:tables?"
+    r"|schema|database|data)\scan\b"
+    r"|\b(?:don't|do\snot)\shave\s(?:any\s|the\s)?(?:data|information|columns?|tables?|fields?)\b",
+)
+_GOES_ON = re.compile(
+    r"\b(?:but|however|although|though|instead|approximat\w{1,5}|assum\w{1,5}|would|could|if)\b",
+    re.IGNORECASE,
+)
+_MAX_REASON = 300  # characters
+_REQUEST = re.compile(
+    r"\b(?:please|could\syou|can\syou|would\syou|kindly)\s(?:\w{1,12}\s)?(?:share|provide|clarify|give|send"
+    r"|specify|paste|tell|confirm|rephrase)\b|\bi(?:'d|\swould)?\sneed\s(?:to\s(?:know|see)|the|more|your)\b"
+    r"|\?\s*\Z",
+    re.IGNORECASE,
+)
+_PRIVATE = compile_caseless(
+    r"\b(?:privacy|private|confidential\w{0,3}|comfortable|hipaa|ethic\w{0,4}|sensitive|protected\shealth"
+    r"|policy|policies|as\san\sai|individual\spatients|permission|authori[sz]\w{1,5}|access\sto\s(?:the|a|your"
+    r"|any)\s(?:\w{1,12}\s)?database)\b",
+)
+
+
+def find_abstention(answer: str, offset: int = 0) -> Query | None:
+    """Return the abstention of an answer without a query, or None if it does not abstain."""
+    is_comment = answer.lstrip().startswith(("--", "/*")) and not COMMENT.sub("", answer).strip(
+        " \t\n;"
+    )
+    if is_comment or _EMPTY_ELEMENT.fullmatch(answer) or is_nothing(answer):
+        return Query("", offset, offset + len(answer), ABSTENTION)
+    text = answer.replace("`", " ") if "```" in answer else answer
+    stated = list(_STATES_NULL.finditer(text))
+    for match in reversed(stated):
+        clause = re.split(r"[.,;!?\n]", text[: match.start()])[-1]
+        if not re.search(
+            r"\b(?:not|isn't|never|if|whether|unless)\b",
+            clause + match[0][: -len("null")],
+            re.IGNORECASE,
+        ):
+            return Query("", offset + match.start(), offset + match.end(), ABSTENTION)
+    if _REQUEST.search(text) or _PRIVATE.search(text):
+        return None
+    stated_reason = _UNANSWERABLE.search(text)
+    if stated_reason is None:
+        refusal = _NO_QUERY.search(text)
+        stated_reason = refusal if refusal and _LACKS.search(text) else None
+    if stated_reason is None and len(text) <= _MAX_REASON and not _GOES_ON.search(text):
+        stated_reason = _TABLES_LACK.search(text)
+    if stated_reason is None:
+        return None
+    return Query("", offset + stated_reason.start(), offset + stated_reason.end(), ABSTENTION)
+
+
+def is_nothing(text: str) -> bool:
+    """Return whether a text is only a word for "no query": null, None, N/A, an empty string."""
+    if len(text) > 200:
+        return False
+    if text.strip() in ("''", '""', ";") or not text.strip():
+        return True
+    if text.lstrip().startswith("```") and not re.sub(r"```\w*", "", text).strip():
+        return False
+    text = re.sub(r"\\boxed|\\text|</?\w+>|```\w*", " ", text)
+    text = re.sub(
+        r"\A\W*(?:final\s)?(?:answer|output|result|sql|query|sql\squery)\s?(?:is|:)\s?",
+        "",
+        text,
+        flags=re.IGNORECASE,
+    )
+    word = text.strip(" \t\n'\"`.;:!()<>[]{}*_$\\")
+    return _ABSTAINS.fullmatch(word) is not None
