@@ -186,7 +186,7 @@ class _RedactionOptions:
             and policy.threshold <= least.threshold
             and not policy.allow
             and "shipped" in policy.models
-            and set(least.languages) <= set(policy.languages)
+            and set(least.read_languages) <= set(policy.read_languages)
         )
 
     def shipped_policy(self, claimed: str) -> str | None:

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
@@ -38,13 +38,15 @@ from agent.redaction.detection_cache import DetectionCache, Detections, Detectio
 from agent.redaction.formats.cells import Quoting, write_plainly
 from agent.redaction.formats.form import Form, write_form
 from agent.redaction.identity.table import KnownValues, search_known_values
+from agent.redaction.languages.detector import choose_languages
 from agent.redaction.models.admission import check_admitted
 from agent.redaction.models.model import ModelRecognizer, NoModelError
 from agent.redaction.models.tokenizer import TokenizerEngine
-from agent.redaction.policy.policy import RedactionPolicy, load_policy
+from agent.redaction.policy.policy import Language, RedactionPolicy, load_policy
 from agent.redaction.policy.site_patterns import Phrases, find_pattern
 from agent.redaction.presidio import PRESIDIO_ENTITIES, ContextOfDoubt
 from agent.redaction.recognizers import (
+    build_own_recognizers,
     build_recognizers,
     everyday,
     family_names,
@@ -71,6 +73,7 @@ _LIBRARY_LOGGERS = (
     "tldextract",
     "filelock",
 )
+_FAILED_SELF_TEST = "the redaction engine fails its self-test under policy {policy}"
 _CUE_END = "\x1f"  # a control character
 _CHUNK = 20_000  # characters analysed together; some of Presidio's steps are quadratic in the number of detections
 _MAX_MODEL_ROUNDS = 3  # repeated model runs on one text; nearly every text needs only one
@@ -81,16 +84,31 @@ _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
-class _AnalysedText:
-    """A text, its views, and the detections in each view.
+class _ReadText:
+    """A text and its views.
 
     Attributes:
         form: the text as a form, if it is structured. The views are those of the form.
     """
 
+    cued: CuedText
+    form: Form | None
+    views: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _AnalysedText:
+    """A text, its views, and the detections in each view.
+
+    Attributes:
+        form: the text as a form, if it is structured. The views are those of the form.
+        languages: the languages in which the text was analysed.
+    """
+
     text: str
     form: Form | None
     views: tuple[View, ...]
+    languages: tuple[Language, ...]
     detections: Detections
 
     def list_values(self) -> Iterator[tuple[str, str]]:
@@ -139,43 +157,80 @@ class Engine:
     def __init__(self, policy: RedactionPolicy, key: bytes | None = None) -> None:
         self._policy = policy
         self._deadline = Deadline()
-        self._tokenizer = TokenizerEngine(policy.languages)
-        recognizers = build_recognizers(policy, self._deadline)
-        detectable = [
-            entity for recognizer in recognizers for entity in recognizer.supported_entities
-        ]
-        missing = set(policy.entities) - set(map(_map_entity, detectable))
-        if missing:
-            raise RedactionError(
-                f"redaction policy {policy.name}: no recogniser for its languages ({', '.join(policy.languages)}) "
-                f"detects {', '.join(sorted(missing))}",
-                "Remove these from `entities`, add a language that detects them, or add your own recognisers.",
-            )
-        self._entities = [entity for entity in detectable if _map_entity(entity) in policy.entities]
+        languages = policy.read_languages
+        self._tokenizer = TokenizerEngine(languages)
+        # The shipped rules and models of a further language find every entity, as a test makes sure. Another model may
+        # leave one out, so then all languages are opened, and checked, at the start.
+        opens_later = policy.chooses_language and policy.models == ("shipped",)
+        self._opened = list(languages[:1] if opens_later else languages)
+        recognizers = build_own_recognizers(policy, self._deadline)
+        for language in self._opened:
+            recognizers += build_recognizers(policy, language, self._deadline)
+        # With an empty registry, the analyzer would load recognisers of its own.
+        registry = RecognizerRegistry(recognizers, supported_languages=list(languages))
         self._analyzer = AnalyzerEngine(
-            registry=RecognizerRegistry(
-                recognizers=recognizers, supported_languages=list(policy.languages)
-            ),
+            registry=registry,
             nlp_engine=self._tokenizer,
-            supported_languages=list(policy.languages),
+            supported_languages=list(languages),
             context_aware_enhancer=ContextOfDoubt(policy.threshold),
         )
-        self._models = [
-            recognizer for recognizer in recognizers if isinstance(recognizer, ModelRecognizer)
-        ]
+        self._list_recognizers()
+        self._check_entities()
         self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._cache = DetectionCache()
-        self._everyday = everyday(policy)
-        self._is_common = is_common(policy)
         self._allowed = Phrases(policy.allow)
         self._operators = Operators(
             policy,
             key=key or secrets.token_bytes(32),
             this_year=datetime.now(UTC).year,
-            given_names=given_names(policy),
-            family_names=family_names(policy),
+            given_names=given_names(languages),
+            family_names=family_names(languages),
         )
+
+    def _list_recognizers(self) -> None:
+        """List the models that are open, and the entities that their recognisers detect under the policy."""
+        detectable: Iterator[str] = chain.from_iterable(
+            recognizer.supported_entities for recognizer in self._analyzer.registry.recognizers
+        )
+        self._entities = [
+            entity
+            for entity in dict.fromkeys(detectable)
+            if _map_entity(entity) in self._policy.entities
+        ]
+        self._models = [
+            recognizer
+            for recognizer in self._analyzer.registry.recognizers
+            if isinstance(recognizer, ModelRecognizer)
+        ]
+
+    def _check_entities(self) -> None:
+        """Raise RedactionError if an entity of the policy has no recogniser."""
+        policy = self._policy
+        missing = set(policy.entities) - set(map(_map_entity, self._entities))
+        if missing:
+            raise RedactionError(
+                f"redaction policy {policy.name}: no recogniser for its languages ({', '.join(policy.read_languages)}) "
+                f"detects {', '.join(sorted(missing))}",
+                "Remove these from `entities`, add a language that detects them, or add your own recognisers.",
+            )
+
+    def _open_languages(self, languages: Sequence[Language]) -> None:
+        """Open the rules and models of those languages that no text had before, and test them on a known text.
+
+        Raises:
+            RedactionError: the self-test failed.
+        """
+        for language in languages:
+            if language in self._opened:
+                continue
+            alone = self._policy.model_copy(update={"languages": (language,)})
+            if not passes_self_test(Engine(alone), alone):
+                raise RedactionError(_FAILED_SELF_TEST.format(policy=alone.name))
+            for recognizer in build_recognizers(self._policy, language, self._deadline):
+                self._analyzer.registry.add_recognizer(recognizer)
+            self._opened.append(language)
+            self._list_recognizers()
 
     def use_store(self, store: DetectionStore) -> None:
         """Read detections made earlier under the same rules from `store`, and write new detections to it."""
@@ -189,6 +244,11 @@ class Engine:
     def policy(self) -> str:
         """The name and version of the policy."""
         return f"{self._policy.name} {self._policy.version}"
+
+    @property
+    def shows_published(self) -> bool:
+        """Whether the policy lets prompts and references of published benchmarks be shown as they are."""
+        return self._policy.published == "shown"
 
     @property
     def withheld(self) -> Mapping[Withheld, int]:
@@ -238,13 +298,27 @@ class Engine:
     def _resolve_record(
         self, texts: Sequence[str | CuedText], identifiers: Sequence[Identifier]
     ) -> list[_ResolvedText | Withheld]:
-        fields = [self._prepare_field(CuedText.wrap(text)) for text in texts]
+        read = [self._read_field(CuedText.wrap(text)) for text in texts]
+        languages = self._choose_languages(read)
+        fields = [
+            self._analyse_field(field, languages_of_field)
+            for field, languages_of_field in zip(read, languages, strict=True)
+        ]
         table = self._build_table(fields, identifiers)
         return [self._resolve_field(field, table) for field in fields]
 
+    def _choose_languages(
+        self, fields: Sequence[_ReadText | Withheld]
+    ) -> list[tuple[Language, ...]]:
+        """Return the languages in which each field of a record is to be analysed."""
+        if not self._policy.chooses_language:
+            return [self._policy.read_languages] * len(fields)
+        texts = ["" if isinstance(field, Withheld) else field.views[0].text for field in fields]
+        return choose_languages(texts)
+
     # Step 1: analyse each text on its own.
 
-    def _prepare_field(self, cued: CuedText) -> _AnalysedText | Withheld:
+    def _read_field(self, cued: CuedText) -> _ReadText | Withheld:
         text = cued.text
         if len(text) > self._policy.limits.field_characters:
             return Withheld.TOO_LONG
@@ -256,26 +330,40 @@ class Engine:
         views = _withhold_on_error(partial(build_views, text if form is None else form.text))
         if isinstance(views, Withheld):
             return views
+        return _ReadText(cued, form, views)
+
+    def _analyse_field(
+        self, field: _ReadText | Withheld, languages: tuple[Language, ...]
+    ) -> _AnalysedText | Withheld:
+        if isinstance(field, Withheld):
+            return field
+        opened = _withhold_on_error(partial(self._open_languages, languages))
+        if isinstance(opened, Withheld):
+            return opened
+        text, form, views = field.cued.text, field.form, field.views
         # A text with this sign is withheld, so no other text has the same name.
-        cache_name = _CUE_END.join((*cued.cues, text))
+        cache_name = _CUE_END.join((*languages, *field.cued.cues, text))
         cached = self._cache.get(cache_name)
         if cached is not None:
-            return _AnalysedText(text, form, views, cached)
+            return _AnalysedText(text, form, views, languages, cached)
         if form is None:
-            detections = _withhold_on_error(partial(self._detect, views, cued.cues))
+            find = partial(self._detect, views, field.cued.cues, languages)
         else:  # its values have cues of their own
-            detections = _withhold_on_error(partial(self._detect_in_form, views, form))
+            find = partial(self._detect_in_form, views, form, languages)
+        detections = _withhold_on_error(find)
         if isinstance(detections, Withheld):
             return detections
         self._cache.put(cache_name, detections)
-        return _AnalysedText(text, form, views, detections)
+        return _AnalysedText(text, form, views, languages, detections)
 
-    def _detect(self, views: Sequence[View], cues: Sequence[str]) -> Detections:
+    def _detect(
+        self, views: Sequence[View], cues: Sequence[str], languages: Sequence[Language]
+    ) -> Detections:
         self._deadline.start(self._policy.limits.field_seconds)
         detections = []
         for view in views:
             spans = view.keep_new(
-                self._drop_allowed(view.text, self._detect_after_cues(view.text, cues))
+                self._drop_allowed(view.text, self._detect_after_cues(view.text, cues, languages))
             )
             detections.append(tuple(merge_spans(spans, view.text)))
         self._deadline.left()  # raises if the last step exceeded the deadline unnoticed
@@ -290,9 +378,11 @@ class Engine:
             for start, end in Phrases(entries).find(text, self._deadline):
                 yield Span(start, end, entity)
 
-    def _detect_in_form(self, views: Sequence[View], form: Form) -> Detections:
+    def _detect_in_form(
+        self, views: Sequence[View], form: Form, languages: Sequence[Language]
+    ) -> Detections:
         """Return the detections in the views of a form that lie within its values, and the values with a sure label."""
-        detections = list(self._detect(views, ()))
+        detections = list(self._detect(views, (), languages))
         for index, view in enumerate(views):
             kept = _keep_in_values(detections[index], view, form)
             own = [view.to_original(span) for span in view.keep_new(self._find_own(view.text))]
@@ -311,23 +401,25 @@ class Engine:
         allowed = list(self._allowed.find(text, self._deadline))
         return (span for span in spans if not _is_within(span.start, span.end, allowed))
 
-    def _detect_after_cues(self, text: str, cues: Sequence[str]) -> Iterator[Span]:
+    def _detect_after_cues(
+        self, text: str, cues: Sequence[str], languages: Sequence[Language]
+    ) -> Iterator[Span]:
         """Yield the detections in the text of one view, searched after each of the cues."""
         for cue in cues or ("",):
-            detected = self._detect_in_view(cue + text)
+            detected = self._detect_in_view(cue + text, languages)
             for span in cut_harmless(detected, cue + text, self._deadline.left()):
                 start, end = max(span.start - len(cue), 0), span.end - len(cue)
                 if start < end:
                     yield Span(start, end, span.entity)
 
-    def _detect_in_view(self, text: str) -> Iterator[Span]:
+    def _detect_in_view(self, text: str, languages: Sequence[Language]) -> Iterator[Span]:
         """Yield the detections of the rules and models in the text of one view."""
         for opaque in OPAQUE.finditer(text):
             yield Span(opaque.start(), opaque.end(), "ID")
         text = OPAQUE.sub(lambda opaque: " " * len(opaque.group()), text)
         text = hide_option_letters(text)
         for start, end in _split_chunks(text):
-            for language in self._policy.languages:
+            for language in languages:
                 self._deadline.left()
                 with self._tokenizer.memory_zone(language, end - start):
                     results = self._analyzer.analyze(
@@ -360,11 +452,19 @@ class Engine:
                 )
         if len(stated) + len(detected) > _MAX_VALUES:
             return Withheld.TOO_LONG
+        languages = tuple(
+            language
+            for language in self._policy.read_languages
+            if any(
+                isinstance(field, _AnalysedText) and language in field.languages for field in fields
+            )
+        )
 
         def build() -> _IdentityTable:
+            everyday_words, is_common_word = _load_ordinary_words(languages)
             return _IdentityTable(
-                stated=KnownValues(stated, self._everyday),
-                detected=KnownValues(detected, self._everyday, self._is_common),
+                stated=KnownValues(stated, everyday_words),
+                detected=KnownValues(detected, everyday_words, is_common_word),
             )
 
         return _withhold_on_error(build)
@@ -393,7 +493,7 @@ class Engine:
         for _ in range(_MAX_MODEL_ROUNDS):
             further: list[Span] = []
             for view in field.views:
-                further += self._detect_beside(view, merged)
+                further += self._detect_beside(view, merged, field.languages)
             if field.form is not None:
                 further = list(field.form.cut(further))
             if not further:
@@ -418,7 +518,9 @@ class Engine:
             yield from form.cut_all(map(view.to_original, stated))
             yield from form.cut_known(map(view.to_original, detected))
 
-    def _detect_beside(self, view: View, spans: Sequence[Span]) -> Iterator[Span]:
+    def _detect_beside(
+        self, view: View, spans: Sequence[Span], languages: Sequence[Language]
+    ) -> Iterator[Span]:
         """Yield the models' detections in a view in which `spans` are replaced by ordinary values.
 
         The models then see the view much like the redacted text, so that redacting the result again changes nothing.
@@ -433,6 +535,8 @@ class Engine:
             known_in_chunk = _cut_to_chunk(known_spans, start, end)
             for model in self._models:
                 language = model.supported_language
+                if language not in languages:
+                    continue
                 with self._tokenizer.memory_zone(language, end - start):
                     results = model.analyze_beside(
                         text=text[start:end],
@@ -487,6 +591,14 @@ class Engine:
     def _withhold(self, reason: Withheld) -> Redacted:
         self._withheld[reason] += 1
         return mark_redacted(f"[WITHHELD: {reason}]")
+
+
+@cache
+def _load_ordinary_words(
+    languages: tuple[Language, ...],
+) -> tuple[frozenset[str], Callable[[str], bool] | None]:
+    """Return the everyday words of the languages and the test for common words; see `agent.redaction.recognizers`."""
+    return everyday(languages), is_common(languages)
 
 
 def _withhold_on_error(step: Callable[[], _Result]) -> _Result | Withheld:
@@ -616,7 +728,7 @@ def build_engine(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
     engine = Engine(policy, key)
     if not passes_self_test(engine, policy):
         raise RedactionError(
-            f"the redaction engine fails its self-test under policy {policy.name}",
+            _FAILED_SELF_TEST.format(policy=policy.name),
             "Every policy must redact names, record numbers, phone numbers and e-mail addresses.",
         )
     return engine

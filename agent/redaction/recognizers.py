@@ -1,6 +1,7 @@
 """The languages that can be redacted, and the construction of all recognisers that a policy requires."""
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import ModuleType
 
@@ -28,28 +29,45 @@ _WORDS: dict[str, Callable[[str], frozenset[str]]] = {
 _HARMLESS: dict[str, tuple[Harmless, ...]] = {"es": (spanish.is_harmless,)}
 
 
-def build_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
-    """Build the recognisers for all languages of `policy`, and those that the policy itself defines."""
-    return (
-        [
-            recognizer
-            for language in policy.languages
-            for recognizer in (
-                *_LANGUAGES[language].recognizers(deadline),
-                *presidio_recognizers(language),
-                *_open_models(policy, language, deadline),
-            )
-        ]
-        + [
-            # Registered for one language only, because every text is analysed in every language.
-            FoundByFunction(policy.languages[0], entity, f"Own {entity}", find, deadline)
-            for entity, find in [
-                *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
-                *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
-            ]
-        ]
-        + [_open_other_model(model, policy, deadline) for model in policy.other_models]
-    )
+def build_recognizers(
+    policy: RedactionPolicy, language: str, deadline: Deadline
+) -> list[EntityRecognizer]:
+    """Build the recognisers for one language of `policy`."""
+    return [
+        *_LANGUAGES[language].recognizers(deadline),
+        *presidio_recognizers(language),
+        *_open_models(policy, language, deadline),
+    ]
+
+
+def build_own_recognizers(policy: RedactionPolicy, deadline: Deadline) -> list[EntityRecognizer]:
+    """Build the recognisers that `policy` itself defines, so that each text is analysed by all of them.
+
+    They are registered for the first language only if every text is analysed in every language, else for each language.
+    """
+    finders = [
+        *((own.entity, find_pattern(own.pattern)) for own in policy.recognizers),
+        *((entity, Phrases(entries).find) for entity, entries in policy.deny.items()),
+    ]
+    first, *others = policy.read_languages
+    recognizers: list[EntityRecognizer] = [
+        FoundByFunction(first, entity, f"Own {entity}", find, deadline) for entity, find in finders
+    ]
+    for model in policy.other_models:
+        recognizers.append(_open_other_model(model, policy, deadline))
+    if not policy.chooses_language:
+        return recognizers
+    copies = [_copy_for(recognizer, language) for language in others for recognizer in recognizers]
+    return [*recognizers, *(recognizer for recognizer in copies if recognizer is not None)]
+
+
+def _copy_for(recognizer: EntityRecognizer, language: str) -> EntityRecognizer | None:
+    """Return the recogniser registered for a further language; None for a model of one language."""
+    if isinstance(recognizer, ModelRecognizer):
+        return None
+    recognizer = copy.copy(recognizer)  # shares the weights of a model
+    recognizer.supported_language = language
+    return recognizer
 
 
 def _open_models(
@@ -71,9 +89,9 @@ def _open_other_model(
     if model.kind != "intramural":
         from agent.redaction.models.other import open_model
 
-        return open_model(model.kind, folder, model.labels, policy.languages, deadline)
+        return open_model(model.kind, folder, model.labels, policy.read_languages, deadline)
     language = read_network(folder).meta.language
-    if language not in policy.languages:
+    if language not in policy.read_languages:
         raise RedactionError(
             f"model {folder.name}: it was trained for texts in {language}, which policy {policy.name} does not list",
             "Remove the model from `models`, or add its language to `languages`.",
@@ -81,28 +99,28 @@ def _open_other_model(
     return ModelRecognizer(language, folder, deadline)
 
 
-def everyday(policy: RedactionPolicy) -> frozenset[str]:
-    """Return the lower-case words that do not identify a person on their own."""
-    return frozenset().union(*(_LANGUAGES[language].everyday() for language in policy.languages))
+def everyday(languages: Collection[str]) -> frozenset[str]:
+    """Return the lower-case words of the languages that do not identify a person on their own."""
+    return frozenset().union(*(_LANGUAGES[language].everyday() for language in languages))
 
 
-def is_common(policy: RedactionPolicy) -> Callable[[str], bool] | None:
+def is_common(languages: Collection[str]) -> Callable[[str], bool] | None:
     """Return a function that decides whether a lower-case word is an ordinary word and not a common name.
 
-    Return None if the policy does not include English: no Spanish word list is consulted. The English word list takes
+    Return None if English is not among the languages: no Spanish word list is consulted. The English word list takes
     8 MB and is read when the function is first called.
     """
-    if "en" not in policy.languages:
+    if "en" not in languages:
         return None
-    names = given_names(policy) | family_names(policy)
+    names = given_names(languages) | family_names(languages)
     return lambda word: word not in names and is_safe(word)
 
 
-def given_names(policy: RedactionPolicy) -> frozenset[str]:
-    """Return the common given names of the policy's languages, in lower case."""
-    return frozenset().union(*(_WORDS[language]("given_names") for language in policy.languages))
+def given_names(languages: Collection[str]) -> frozenset[str]:
+    """Return the common given names of the languages, in lower case."""
+    return frozenset().union(*(_WORDS[language]("given_names") for language in languages))
 
 
-def family_names(policy: RedactionPolicy) -> frozenset[str]:
-    """Return the common family names of the policy's languages, in lower case."""
-    return frozenset().union(*(_WORDS[language]("surnames") for language in policy.languages))
+def family_names(languages: Collection[str]) -> frozenset[str]:
+    """Return the common family names of the languages, in lower case."""
+    return frozenset().union(*(_WORDS[language]("surnames") for language in languages))

@@ -61,7 +61,7 @@ def fine_tune(
             model detects fewer identifiers.
         ConfigError: the folder is in use.
     """
-    language = policy.languages[0]
+    language = policy.read_languages[0]
     base = shipped_model(language)
     if base is None:
         raise RedactionError(

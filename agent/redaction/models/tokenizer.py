@@ -11,6 +11,7 @@ from typing import Any
 import spacy
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 from spacy.attrs import LOWER
+from spacy.language import Language
 from spacy.tokens import Doc
 
 _FORGOTTEN_AFTER = 400_000  # characters after which a vocabulary (a few megabytes) is emptied
@@ -84,15 +85,22 @@ class TokenizerEngine(NlpEngine):
     """An NLP engine for Presidio that provides only tokens."""
 
     def __init__(self, languages: Sequence[str]) -> None:
-        self._languages = {language: spacy.blank(language) for language in languages}
+        self._supported = list(languages)
+        self._opened: dict[str, Language] = {}
         self._known: dict[str, dict[str, tuple[tuple[int, str], ...]]] = {
             language: {} for language in languages
         }
         self._zones: dict[str, tuple[AbstractContextManager[object], int]] = {}
-        for spoken in self._languages.values():
+
+    def _open(self, language: str) -> Language:
+        """Return spaCy's tokenizer of a language, opened for its first text."""
+        spoken = self._opened.get(language)
+        if spoken is None:
+            spoken = self._opened[language] = spacy.blank(language)
             # spaCy computes several attributes of each new word, of which only the lower-case form is needed.
             vocabulary: Any = spoken.vocab  # missing in spaCy's stubs
             vocabulary.lex_attr_getters = {LOWER: vocabulary.lex_attr_getters[LOWER]}
+        return spoken
 
     @contextmanager
     def memory_zone(self, language: str, characters: int) -> Iterator[None]:
@@ -109,7 +117,7 @@ class TokenizerEngine(NlpEngine):
             zone.__exit__(None, None, None)
             zone = None
         if zone is None:
-            zone, read = self._languages[language].memory_zone(), 0
+            zone, read = self._open(language).memory_zone(), 0
             zone.__enter__()
         self._zones[language] = (zone, read + characters)
         yield
@@ -167,7 +175,7 @@ class TokenizerEngine(NlpEngine):
 
     def tokenised(self, text: str, language: str) -> Doc:
         """Return the tokens of `text`."""
-        return self._languages[language].make_doc(text)
+        return self._open(language).make_doc(text)
 
     def process_batch(
         self,
@@ -197,4 +205,4 @@ class TokenizerEngine(NlpEngine):
 
     def get_supported_languages(self) -> list[str]:
         """Return the languages of this engine."""
-        return list(self._languages)
+        return list(self._supported)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, cast, get_args
+from typing import Annotated, Final, Literal, cast, get_args
 
 from pydantic import (
     AfterValidator,
@@ -22,6 +22,9 @@ from agent.redaction.entities import Entity
 from agent.redaction.policy.site_patterns import check_entry, check_pattern
 
 Language = Literal["en", "es"]
+
+# In place of languages: each text is searched in the languages in which it is written.
+AUTO: Final = "auto"
 
 # Every policy must list these entities, and the self-test requires them (see `agent.redaction.self_test`).
 NEEDED: tuple[Entity, ...] = ("NAME", "MRN", "PHONE", "EMAIL", "SSN")
@@ -83,7 +86,8 @@ class RedactionPolicy(BaseModel):
     """The contents of one policy file.
 
     Attributes:
-        languages: languages of the texts. Every text is analysed by the recognisers of all of them.
+        languages: languages of the texts. Every text is analysed by the recognisers of all of them. "auto" alone: each
+            text is analysed by the recognisers of the known languages in which it is written.
         operators: by entity, how it is replaced; "default" applies to entities that are not listed. See
             `list_operators`. An entity without an operator is replaced by a tag.
         recognizers: patterns defined by the site.
@@ -93,6 +97,8 @@ class RedactionPolicy(BaseModel):
         allow: phrases within which detections are dropped, unless the phrases are known to name one of the people of
             the record.
         threshold: the minimum confidence of a detection, from 0 to 1.
+        published: whether the prompts and references of the shipped public benchmarks, whose data is recognised by its
+            digest, are shown as they are ("shown") or redacted like other texts ("redacted").
         outside_judges: whether text redacted under this policy may be sent to outside judges
             (`outside_judge_hosts` in site.yaml lists their hosts).
     """
@@ -100,7 +106,7 @@ class RedactionPolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     name: Annotated[str, Field(pattern=NAME_PATTERN)]
     version: Annotated[int, Field(ge=1)]
-    languages: Annotated[tuple[Language, ...], Field(min_length=1)]
+    languages: Annotated[tuple[Literal["auto"] | Language, ...], Field(min_length=1)]
     title: Annotated[str, Field(max_length=80)]
     entities: Annotated[tuple[Entity, ...], Field(min_length=1)]
     operators: dict[str, str] = {}
@@ -112,7 +118,20 @@ class RedactionPolicy(BaseModel):
     allow: Entries = ()
     limits: Limits
     threshold: Annotated[float, Field(ge=0, le=1)]
+    published: Literal["shown", "redacted"] = "shown"
     outside_judges: bool = False
+
+    @field_validator("languages", mode="before")
+    @classmethod
+    def _wrap_auto(cls, languages: object) -> object:
+        return (AUTO,) if languages == AUTO else languages
+
+    @field_validator("languages")
+    @classmethod
+    def _check_auto_alone(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
+        if AUTO in languages and len(languages) > 1:
+            raise ValueError("auto stands for all languages and cannot be combined with one")
+        return languages
 
     @field_validator("languages", "entities")
     @classmethod
@@ -154,6 +173,17 @@ class RedactionPolicy(BaseModel):
                     f"{key}: not among the entities of this policy: {', '.join(stray)}"
                 )
         return self
+
+    @property
+    def chooses_language(self) -> bool:
+        """Whether each text is analysed only in the languages in which it is written."""
+        return self.languages == (AUTO,)
+
+    @property
+    def read_languages(self) -> tuple[Language, ...]:
+        """The languages whose recognisers may be applied. The first is that of texts whose language is unclear."""
+        languages = get_args(Language) if self.chooses_language else self.languages
+        return cast("tuple[Language, ...]", languages)
 
     @property
     def other_models(self) -> tuple[OtherModel, ...]:
@@ -216,7 +246,7 @@ def load_policy(
     Args:
         name: a shipped policy (`hipaa_safe_harbor`) or a file of the site (`ours.yaml`).
         directory: the site directory, to which the name of a file is relative.
-        language: the language of the texts ("es"), instead of the policy's languages.
+        language: the language of the texts ("es") or "auto", instead of the policy's languages.
 
     Raises:
         RedactionError: the policy is missing, its file is not a valid policy (the message gives the file and the key),
@@ -242,11 +272,11 @@ def load_policy(
 
 
 def choose_policy(level: Literal["default", "strict"], language: str | None = None) -> str:
-    """Return the name of the shipped policy for a level of strictness and a language (None for English).
+    """Return the name of the shipped policy for a level of strictness and a language (None for that of each text).
 
-    For other languages, both levels use the GDPR policy, which replaces all entities.
+    For Spanish alone, both levels use the GDPR policy, which replaces all entities.
     """
-    if language not in (None, "en"):
+    if language not in (None, AUTO, "en"):
         return "gdpr"
     return "strict" if level == "strict" else "hipaa_safe_harbor"
 
@@ -284,12 +314,12 @@ def _describe_problem(location: _Location, message: str) -> str:
     return f"{key}: {message}" if key else message
 
 
-def _check_language(name: str) -> Language:
-    if name in get_args(Language):
+def _check_language(name: str) -> Literal["auto"] | Language:
+    if name in (AUTO, *get_args(Language)):
         return cast("Language", name)
     raise RedactionError(
         f"texts in the language {name[:20]!r} cannot be redacted",
-        f"Known languages: {', '.join(get_args(Language))}.",
+        f"Known languages: {', '.join((AUTO, *get_args(Language)))}.",
     )
 
 

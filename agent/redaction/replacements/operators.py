@@ -48,7 +48,7 @@ class Operators:
         self.this_year = this_year
         self.given_names = given_names | GIVEN_NAMES
         self.usual_names = given_names | family_names
-        self.language = policy.languages[0]
+        self.language = policy.read_languages[0]
 
     def for_record(
         self, texts: Sequence[str], detected: Iterable[tuple[str, str]], unit: str | None

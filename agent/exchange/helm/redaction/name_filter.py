@@ -46,18 +46,18 @@ def open_name_filter(language: str | None = None) -> Callable[[str], bool]:
     Args:
         language: the language whose names of people are known, in addition to English.
     """
-    policy = load_policy(_POLICY, language=language)
-    english = load_policy(_POLICY)
+    policy = load_policy(_POLICY, language=language or "en")
+    languages = {"en", *policy.read_languages}
     entities = tuple(
         entity for entity in policy.entities if entity != "ORGANIZATION"
     )  # only models detect organisations
     engine = Engine(policy.model_copy(update={"models": (), "entities": entities}))
-    harmless = everyday(policy) | everyday(english)
-    given = given_names(policy) | given_names(english)
-    family = family_names(policy) | family_names(english)
+    harmless = everyday(languages)
+    given = given_names(languages)
+    family = family_names(languages)
     people = _PersonNames(given, family, no_words=(given | family) - harmless)
     known = (_words_of_terms() | list_model_words() | harmless) - people.no_words
-    is_common_word = is_common(english)
+    is_common_word = is_common(("en",))
 
     def is_known(word: str) -> bool:
         if len(word) == 1 or word in known:

@@ -113,9 +113,9 @@ def test_a_second_export_searches_no_text_again_and_a_purge_leaves_nothing_of_it
     searched: list[str] = []
     detect = Engine._detect_in_view
 
-    def counting(engine: Engine, plain: str) -> Iterator[Span]:
+    def counting(engine: Engine, plain: str, *languages: object) -> Iterator[Span]:
         searched.append(plain)
-        return detect(engine, plain)
+        return detect(engine, plain, *languages)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Engine, "_detect_in_view", counting)
     filled.add([case(n, prompt=f"Mr. Ignatius Quellmalz, question {n}") for n in range(3)])
