@@ -5,7 +5,7 @@ import re
 from agent.reading.caseless import compile_caseless
 from agent.reading.queries.query import Query
 from agent.reading.queries.rules import ABSTENTION
-from agent.reading.queries.statements import COMMENT
+from agent.reading.queries.statements import COMMENT, START
 
 _EMPTY_ELEMENT = re.compile(r"\s*<\s*sql\s*>\s*(?:</?\s*sql\s*>)?\s*", re.IGNORECASE)
 _NULL = r"[\"'`*_\[({<]{0,4}\b(?:null|none|n/a|unanswerable)\b[\"'`*_\])}>]{0,4}"
@@ -26,6 +26,7 @@ _STATES_NULL = compile_caseless(
     rf"|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or"
     rf"|values?|rows?|if|hypothes\w*|\w+s\b))"
     rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
+    rf"|(?:\A|[,;:])\s?(?:(?:most\s)?(?:probably|likely)|presumably|i\s(?:think|guess|say))\s{_NULL}\W*\Z"
     rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
 )
 _UNANSWERABLE = compile_caseless(
@@ -38,6 +39,7 @@ _UNANSWERABLE = compile_caseless(
     r"|(?:not\spossible|impossible|isn't\spossible)\s(?:with|from|on|in|using|given)\s"
     r"|no\s(?:valid\s)?(?:sql\s)?(?:query|statement|sql)\s(?:is\spossible|possible|can|could|exists|would|will"
     r"|is\savailable)"
+    r"|(?:return|write|output|give|submit|provide)\sno\s(?:sql|query|statement)\b"
     r"|not\sanswerable|nothing\sto\squery|answerable\W{1,4}(?:no|false)|beyond\sthe\s(?:scope|schema)"
     r"|not\ssupported\sby\s(?:the|this)\s(?:schema|database|data|tables)"
     r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible"
@@ -96,6 +98,7 @@ def find_abstention(answer: str, offset: int = 0) -> Query | None:
     is_comment = answer.lstrip().startswith(("--", "/*")) and not COMMENT.sub("", answer).strip(
         " \t\n;"
     )
+    is_comment = is_comment and not START.search(answer)
     if is_comment or _EMPTY_ELEMENT.fullmatch(answer) or is_nothing(answer):
         return Query("", offset, offset + len(answer), ABSTENTION)
     text = answer.replace("`", " ") if "```" in answer else answer

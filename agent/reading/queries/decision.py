@@ -17,7 +17,7 @@ _REJECTED = compile_caseless(
     r"\b(?:don't|do\snot|never|not|avoid|wouldn't|shouldn't)\s(?:\w{1,12}\s){0,3}?(?:us(?:e|ing)|write|run"
     r"|recommend|choose|want)\b|\b(?:wrong|incorrect|naive|faulty|broken|bad|rejected"
     r"|discarded)\b(?:\s\w{1,20}){0,3}\W*\Z"
-    r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z",
+    r"|\b(?:instead\sof|rather\sthan|unlike|as\sopposed\sto|replaces)\b[^.\n]{0,40}\Z|(?:\A|,)\W{0,4}not\W*\Z",
 )
 _FAULTED = re.compile(
     r"\A[\s.,`;)*]*(?:\w{1,20}[,:]?\s){0,3}?(?:this|that|it|the\s(?:query|above|first"
@@ -25,6 +25,8 @@ _FAULTED = re.compile(
     r"|misses|lacks|forgets|returns|counts)?\s?(?:be\s|quite\s|exactly\s|the\s)?"
     r"(?:right|wrong|incorrect|correct\syet|work\b|fail|ignores|misses|enough|too\s|not\s|missing|answer\b"
     r"|filter\b|consider\b|account\b|handle\b|what\b)"
+    r"|\A[\s.,`;)*]*but\s[^.\n]{0,80}\b(?:no\ssuch|(?:does\snot|doesn't|do\snot|don't)\sexist|would\s(?:fail|raise)"
+    r"|an?\serror)\b"
     r"|\A[\s`]*is\s(?:wrong|worse|incorrect|not\s(?:right|correct))\b",
     re.IGNORECASE,
 )
@@ -42,14 +44,14 @@ _ALTERNATIVE = re.compile(
     r"|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\b(?:query|option|version|variant"
     r"|possibility|interpretation|alternative)\s(?:b|2|two|ii)\b|\(b\)\W*\Z|\bif\b[^.\n]{2,80}[,:]\s*(?:use"
     r"|try|run"
-    r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|(?:^|\n)\s*or\b\W{0,4}\s*\Z",
+    r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|(?:^|\n)[\s`]*or\b\W{0,4}\s*\Z",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
     r"\b(?:do|did)\syou\s(?:mean|want|need|have)\b[^.!\n]{0,120}\?|\bboth\s(?:queries\s|versions\s|options\s"
     r"|of\sthem\s)?(?:are|work|would)\b|"
     r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s"
-    r"|ing)\son\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
+    r"|ing)\son\b|\b(?:one|any|either)\sof\s(?:these|them|the\s(?:two|queries|above))\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"^\W{0,4}question\s?\d{0,3}\W{0,3}:", re.IGNORECASE | re.MULTILINE)
@@ -68,6 +70,12 @@ _NULL_SENTENCE = re.compile(
     re.IGNORECASE,
 )
 # "SELECT ...; or null, if you consider this unanswerable"
+# "null, or maybe" before a query
+_NULL_OR = re.compile(
+    r"\b(?:null|n/a)\b\W{1,6}or\b(?:\s(?:maybe|perhaps|possibly|else|rather|just|simply))?\W*\Z",
+    re.IGNORECASE,
+)
+_SECOND_STATEMENT = re.compile(r";\s*(?:select|with)\b", re.IGNORECASE)
 _OR_NULL = re.compile(
     r"\bor\s(?:simply\s|just\s|rather\s|else\s|perhaps\s)?[\"'`]?null\b[\"'`]?(?:\s?,)?\s(?:if|in\scase|when|should)\b",
     re.IGNORECASE,
@@ -81,6 +89,8 @@ _CHOSEN_HEAD = re.compile(
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
 )
+# "Actually, ..." after a query
+_TURN = re.compile(r"(?:\A|\n)\W{0,4}(?:actually|wait|correction|edit|hmm)\b\W{0,3}", re.IGNORECASE)
 _FENCE_MARK = re.compile(r"```\w*")
 _RETRACTION = re.compile(
     r"\b(?:(?:do\snot|don't)\suse\s(?:it|this|that)|(?:please\s)?(?:ignore|disregard)\s(?:it|this|that"
@@ -130,13 +140,23 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
         return None
     if not offers or _states_null_at_end(rest):
         return find_abstention(rest, offset=queries[-1].end)
+    turn = _TURN.search(rest)
+    if turn is not None:
+        abstention = find_abstention(rest[turn.end() :], offset=queries[-1].end + turn.end())
+        if abstention is not None:
+            return abstention
     if _LEADING_NULL.match(opening):
         # The query after "null" is what would answer another question, or contradicts it.
         return find_abstention(opening) if _IMAGINED.search(opening) else None
+    if _NULL_OR.search(opening[-_AROUND:]):
+        return None
     if _RETRACTION.search(rest[:_NEAR_END]) or _OR_NULL.search(rest[:_NEAR_END]):
         return None
     if len({fold(offer.query.text) for offer in offers}) == 1:
-        return offers[0].query
+        only_query = offers[0].query
+        # Several statements are one query, which no database runs, unless they are offered for a choice.
+        holds_several = _SECOND_STATEMENT.search(only_query.text)
+        return None if holds_several and _asks_which(opening, rest) else only_query
     if _asks_which(opening, rest):
         return None
     return _find_chosen_by_head(answer, queries) or _choose_offer(offers)

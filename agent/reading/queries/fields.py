@@ -16,6 +16,7 @@ _KEY = re.compile(
     r"|result|response|code|completion)(?:[ _]?(?:sql|query|statement|code|string))?",
     re.IGNORECASE,
 )
+_KEY_END = re.compile(r"[\"'“”]\s*+:")
 _NO_VALUE = re.compile(r"(?:null|none|false|n/a)\b", re.IGNORECASE)
 _ANSWERABLE_KEY = re.compile(
     r"(?P<not>un)?answerable|is[ _]?(?P<not2>un|im)?(?:answerable|possible)|can[ _]be[ _]answered",
@@ -26,7 +27,7 @@ _YES_OR_NO = re.compile(r"(?:true|yes|(?P<no>false|no))\b", re.IGNORECASE)
 
 def find_in_fields(answer: str) -> Query | None:
     """Return the query of a JSON object, UNREAD if its fields contradict each other, None if there is none."""
-    if ":" not in answer:
+    if ":" not in answer or not ("{" in answer or _KEY_END.search(answer)):
         return None
     try:
         members = find_members(answer)

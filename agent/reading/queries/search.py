@@ -39,6 +39,7 @@ _LINE_COMMENTS = re.compile(
 )
 # What a comment after a statement holds is not run, even if it is another query.
 _COMMENTS_AFTER = re.compile(r"(?:\s*--(?!-)[^\n]*|\s*/\*.*?(?:\*/|\Z))+", re.DOTALL)
+_BETWEEN_STATEMENTS = re.compile(r"(?:(?<=;)\s*|\n\s*)(?=select\b)", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:lt|gt|amp);")
 
 
@@ -99,6 +100,8 @@ def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list
     begin = start + text.index(stripped)
     if stripped.startswith(("--", "/*", "(")) or START.match(stripped):
         if not COMMENT.sub("", stripped).strip(" \t\n;"):
+            if START.search(stripped):
+                return []  # a query in a comment
             return [Query("", begin, begin + len(stripped), ABSTENTION)]
         if is_query(stripped) and (is_closed or not is_cut_off(stripped)):
             query = drop_words_after(stripped)
@@ -134,10 +137,20 @@ def _iter_statements(
             query = text[begin:stop].rstrip()
         if not query.endswith(";"):
             query = _strip_end(query)
+        query = _drop_repetitions(query)
         is_at_end = not text[stop:end].strip() and not is_closed
         if is_at_end and is_cut_off(query):
             continue
         yield Query(query, begin, begin + len(query), rule)
+
+
+def _drop_repetitions(query: str) -> str:
+    """Return the first of several statements if the others only repeat it, or else the whole query."""
+    if query.lower().count("select") < 2:
+        return query
+    statements = _BETWEEN_STATEMENTS.split(query)
+    are_equal = len({fold(statement) for statement in statements}) == 1
+    return statements[0] if are_equal else query
 
 
 def _strip_end(query: str) -> str:

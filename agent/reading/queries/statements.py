@@ -19,27 +19,34 @@ _WRITES = (
     r"|savepoint|release|reindex)\s*(?:\w{1,40}\s*)?(?:;|\Z)"
     r"|explain\s(?:query\splan\s)?select\b)"
 )
+_BEGINS_COMMENT = re.compile(r"[ \t]*--(?!-)")
 # In a sentence, only reading statements are looked for: "Update the table set out above".
 START = re.compile(
     rf"{_READS}|(?:^|(?<=['\"`]))[ \t]{{0,20}}{_WRITES}", re.IGNORECASE | re.MULTILINE
 )
 _NEXT_STATEMENT = re.compile(rf"{_READS}|{_WRITES}", re.IGNORECASE)
+# No query has these words outside of its texts.
+PROSE_WORD = (
+    r"(?:which|that|because|since|whereas|please|returns|gets|gives|finds|fetches|retrieves|would|will|should|could"
+    r"|might|seems|but|instead|rather|(?:and|or),|(?:and|or)(?=\sif\s)|not(?=\s(?i:select)\s)"
+    r"|is(?=\s(?:the|my|your|what|correct|right|wrong|better|worse)\b))(?=\s)"
+)
+# Every alternative begins with a literal character, so that the engine of `re` passes over most positions.
+_QUOTED_OR_COMMENT = r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/"
 _PIECE = re.compile(
-    r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[^\[\]\n]{0,200}\]|--[^\n]*|/\*.*?\*/|[();'\"]|\n[ \t]*\n\s*|\n"
-    # No query has these words outside of its texts.
-    r"|\s(?:which|that|because|since|whereas|please|returns|gets|gives|finds|fetches|retrieves|would|will"
-    r"|should|could|might|seems|but|is(?=\s(?:the|my|your|what|correct|right|wrong|better|worse)\b))(?=\s)"
-    r"|\.(?=\s)",
+    rf"{_QUOTED_OR_COMMENT}|\(|\)|;|'|\"|\n[ \t]*\n\s*|\n|\ {PROSE_WORD}|\t{PROSE_WORD}|\.(?=\s)",
     re.DOTALL,
 )
+_MARK = re.compile(rf"{_QUOTED_OR_COMMENT}|\(|\)|'|\"", re.DOTALL)
 _CONTINUES = re.compile(
     r"\s*(?:from|where|group|order|limit|union|intersect|except|and|or|join|left|inner|outer|cross|natural"
     r"|having|on|select|offset|window|case|when|end|\)|\(|,|--|/\*)",
     re.IGNORECASE,
 )
-# A line that begins like a sentence: "This query counts ...", "Note that ...".
+# A line that begins like a sentence or a field: "This query counts ...", "Note that ...", "answerable: true".
 _PROSE_LINE = re.compile(
-    r"[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation"
+    r"[ \t]{0,20}[a-zA-Z]\w{0,30}(?:[ ]\w{1,20})?[ ]?:[ \t\n]"
+    r"|[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation"
     r"|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
     r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually"
     r"|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])"
@@ -72,6 +79,7 @@ _CONSTANT = re.compile(
     re.IGNORECASE,
 )
 _ONE_NAME = re.compile(r"select\s{1,9}\w{1,40}", re.IGNORECASE)
+_MAX_NESTING = 3  # of parentheses before FROM
 _NESTED = re.compile(r"\([^()]{0,2000}\)|'[^']{0,2000}'|\"[^\"]{0,2000}\"")
 _CUT_OFF = compile_caseless(
     r"(?:[,=<>+*/(|-]|\b(?:select|from|where|and|or|on|by|join|in|as|with|having|group|order|limit|between"
@@ -85,7 +93,10 @@ _STATEMENT = re.compile(
 
 def is_query(text: str) -> bool:
     """Return whether a text that begins with a keyword of SQL is a query, and no sentence: "select the rows that"."""
-    bare = COMMENT.sub(" ", text[:6000]).strip(" \t\n(;")
+    bare = text[:6000]
+    if "--" in bare or "/*" in bare:
+        bare = COMMENT.sub(" ", bare)
+    bare = bare.strip(" \t\n(;")
     match = START.match(bare)
     if match is None:
         return False
@@ -97,8 +108,9 @@ def is_query(text: str) -> bool:
     if from_ is None:
         return _CONSTANT.match(bare) is not None or _ONE_NAME.fullmatch(bare) is not None
     head = bare[6 : from_.start()]
-    for _ in range(3):
-        head = _NESTED.sub("x", head)
+    for _ in range(_MAX_NESTING):
+        if "(" in head or "'" in head or '"' in head:
+            head = _NESTED.sub("x", head)
     return not _PROSE_RUN.search(head) and not _FROM_PROSE.match(bare, from_.start())
 
 
@@ -107,7 +119,7 @@ def is_cut_off(query: str) -> bool:
     if query.endswith(";"):
         return False
     depth = 0
-    for piece in _PIECE.finditer(query):
+    for piece in _MARK.finditer(query):
         if piece[0] in ("'", '"'):
             return True
         depth += (piece[0] == "(") - (piece[0] == ")")
@@ -117,10 +129,25 @@ def is_cut_off(query: str) -> bool:
 def find_start(text: str, position: int, end: int) -> re.Match[str] | None:
     """Return the next beginning of a query that is no word of a sentence."""
     while match := START.search(text, position, end):
-        if not _NOT_A_QUERY.match(text, match.start() + len(match[0]) - len(match[0].lstrip())):
+        begin = match.start() + len(match[0]) - len(match[0].lstrip())
+        comment_end = _find_comment_end(text, begin, end)
+        if comment_end is None and not _NOT_A_QUERY.match(text, begin):
             return match
-        position = match.end()
+        position = comment_end or match.end()
     return None
+
+
+def _find_comment_end(text: str, position: int, end: int) -> int | None:
+    """Return the end of the comment of SQL that contains a position, or None if the position is in no comment."""
+    opening = text.rfind("/*", 0, position)
+    if opening >= 0 and text.find("*/", opening, position) < 0:
+        closing = text.find("*/", position, end)
+        return closing + len("*/") if closing >= 0 else None
+    line_start = text.rfind("\n", 0, position) + 1
+    if not _BEGINS_COMMENT.match(text, line_start, position):
+        return None
+    line_end = text.find("\n", position, end)
+    return line_end if line_end >= 0 else end
 
 
 def match_next_start(text: str, position: int, end: int) -> int | None:

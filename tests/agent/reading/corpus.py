@@ -204,6 +204,8 @@ def _plain_query(query: str) -> str:
     """
     text = _TEXT_OR_COMMENT.sub(lambda match: match[1] or " ", html.unescape(query))
     plain = " ".join(text.split()).rstrip("; ")
+    if plain.lower() == "select null":
+        return "null"  # it asks the tables for nothing
     while _is_enclosed(plain):
         plain = plain[1:-1].strip("; ")
     return plain
