@@ -128,6 +128,9 @@ class Instance:
             text.
         cells: the parts of the messages that come from the record, in order and without overlaps. None if unknown, as
             in instances stored by earlier versions; redaction then searches the whole messages.
+        source: digest of the benchmark's definition and of its data (`agent.datasets.locate.digest_source`), if the
+            data is a version that the definition knows; empty for other data, and in instances stored by earlier
+            versions. Redaction recognises published texts by it.
     """
 
     id: str
@@ -140,6 +143,7 @@ class Instance:
     shortenable: Shortenable | None = None
     identifiers: tuple[Identifier, ...] = ()
     cells: tuple[PromptCell, ...] | None = None
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,12 @@ from agent.calibration.sheet import (
 )
 from agent.errors import ConfigError
 from agent.io.new_folder import new_folder
-from agent.jury.prompts import Matter, build_matter
+from agent.jury.prompts import build_matter
 from agent.jury.rubric import Rubric, read_rubric
-from agent.redaction.gateway.subject import Subject
 from agent.results.comparability import build_unit_prefix
 from agent.scoring.jury_scores import read_judged_answer
 from agent.scoring.measures import HELM_TWIN, Measure, Rules
-from agent.vocabulary import Reason
+from agent.vocabulary import Instance, Reason
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
@@ -92,8 +91,8 @@ class _Item:
     candidate: SampleCandidate
     request: bytes
     mark: str
-    matter: Matter
-    subject: Subject
+    instance: Instance
+    answer: str
 
 
 def find_jury_measure(rules: Rules) -> Measure | None:
@@ -378,8 +377,8 @@ def _load_items(
                 candidate=candidates_of_run[stored.position],
                 request=stored.request_key,
                 mark=store.identities.answer_mark(stored.response.text),
-                matter=build_matter(stored.instance, answer),
-                subject=Subject.read_instance(stored.instance),
+                instance=stored.instance,
+                answer=answer,
             )
 
 
@@ -389,18 +388,18 @@ def _clear_rows(
     """Return the redacted (or revealed) rows, the number of withheld texts, and a note on how texts were changed."""
     from agent.redaction.gateway.cases import open_clearer
 
-    records = [[item.matter.question, item.matter.gold, item.matter.answer] for item in items]
     clearer = open_clearer(site, store, reveal=wanted.reveal, purpose="calibration")
-    shown = clearer.clear_records(
-        records, f"name={wanted.name} items={len(items)}", [item.subject for item in items]
+    shown = clearer.clear_answered(
+        [(item.instance, item.answer) for item in items], f"name={wanted.name} items={len(items)}"
     )
     note = "Texts are shown unchanged."
     if not wanted.reveal:
         note = f"{clearer.note.removesuffix('.')}: tags in brackets replace identifiers."
     rows: list[dict[str, str]] = []
-    for question, gold, answer in shown:
-        reference = {REFERENCE: gold} if wanted.with_reference else {}
-        rows.append({QUESTION: question, **reference, ANSWER: answer})
+    for instance, answer in shown:
+        matter = build_matter(instance, answer)
+        reference = {REFERENCE: matter.gold} if wanted.with_reference else {}
+        rows.append({QUESTION: matter.question, **reference, ANSWER: matter.answer})
     return rows, clearer.withheld, note
 
 

@@ -39,8 +39,6 @@ class ExampleRedactor:
 
     def redact(self, examples: "Sequence[UnreadAnswer]") -> list[str]:
         """Return the answers, redacted and shortened; none if the engine cannot be opened."""
-        from agent.redaction.gateway.subject import Subject
-
         if not examples or self.problem:
             return []
         try:
@@ -48,13 +46,9 @@ class ExampleRedactor:
         except AgentError as error:
             self.problem = str(error)
             return []
-        records: list[list[str]] = []
-        for example in examples:
-            messages = [message.content for message in example.instance.messages]
-            records.append([*messages, example.response.text])
-        subjects = [Subject.read_instance(example.instance) for example in examples]
-        cleared = self._clearer.clear_records(records, "", subjects)
-        return [_shorten(texts[-1]) for texts in cleared]
+        answered = [(example.instance, example.response.text) for example in examples]
+        cleared = self._clearer.clear_answered(answered, "")
+        return [_shorten(answer) for _, answer in cleared]
 
     def _open(self) -> "Clearer":
         from agent.redaction import open_redactor

@@ -56,6 +56,7 @@ class InstanceMaker:
         examples: solved examples to show before the question.
         fault_of: an additional check; returns the problem that it finds in an instance, or "" if there is none.
         row_numbers: notes each instance's id, and the id that earlier versions gave it.
+        source: see `Instance.source`.
 
     Attributes:
         named: the columns that the definition names, whether or not a table has them.
@@ -71,8 +72,10 @@ class InstanceMaker:
         examples: tuple[RenderedText, ...] = (),
         fault_of: Callable[[Instance], str] | None = None,
         row_numbers: RowNumbers | None = None,
+        source: str = "",
     ) -> None:
         self._benchmark = benchmark
+        self._source = source
         self._row_numbers = row_numbers
         self._fault_of = fault_of
         self._instructions = read_instructions(benchmark, instructions)
@@ -357,6 +360,7 @@ class InstanceMaker:
             shortenable=prompt.shortenable,
             identifiers=tuple(identifier for identifier in identifiers if identifier.value),
             cells=prompt.cells,
+            source=self._source,
         )
 
 

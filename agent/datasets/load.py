@@ -7,7 +7,7 @@ from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import loader_by_ending
 from agent.datasets.formats import FORMATS
 from agent.datasets.instances import InstanceMaker
-from agent.datasets.locate import Dataset, Known, locate_dataset
+from agent.datasets.locate import Dataset, Known, digest_source, locate_dataset
 from agent.datasets.prompt import Instructions, RenderedText
 from agent.datasets.readers.files import Files
 from agent.datasets.readers.table import Problems, Table
@@ -67,7 +67,15 @@ def iter_instances(
     """
     all_arguments = benchmark.fill_arguments({**dataset.arguments, **(arguments or {})})
     solved = _read_examples(benchmark, dataset, all_arguments, examples)
-    maker = InstanceMaker(benchmark, all_arguments, instructions, solved, fault_of, row_numbers)
+    maker = InstanceMaker(
+        benchmark,
+        all_arguments,
+        instructions,
+        solved,
+        fault_of,
+        row_numbers,
+        source=digest_source(benchmark, dataset),
+    )
     count = 0
     messages: dict[str, None] = {}  # an ordered set
     for table, problems in _read_tables(benchmark, dataset, all_arguments, maker):

@@ -1,5 +1,6 @@
 """Locate the files that a run reads: those of the run entry or the site, or the sample shipped with the agent."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,6 +95,13 @@ def locate_dataset(
             f"{benchmark.id}: no data found; expected {names or 'a file'} in {where}"
         )
     return _locate_sample(benchmark, benchmark.sample, passed)
+
+
+def digest_source(benchmark: Benchmark, dataset: Dataset) -> str:
+    """Return the SHA-256 of the definition's and the data's digests, or "" if the definition does not know the data."""
+    if dataset.known == "unknown":
+        return ""
+    return hashlib.sha256(f"{benchmark.digest} {dataset.digest}".encode()).hexdigest()
 
 
 def locate_replaced_data(site_data: Path, benchmark_id: str) -> Path:

@@ -41,7 +41,7 @@ from agent.jury.seats import (
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
-from agent.redaction.gateway.subject import Subject
+from agent.redaction.gateway.cases import Redacting
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import Measure, Rules
 from agent.site.directory import Site
@@ -241,7 +241,7 @@ class _RunJudging:
         self._rules = rules
         self._jury = jury
         self._capabilities = capabilities
-        self._redactor = redactor
+        self._clearer = None if redactor is None else Redacting(redactor)
         measures = select_jury_measures(rules)
         self._use: MetricUse = measures[0].use
         self._measure = next(
@@ -356,16 +356,16 @@ class _RunJudging:
 
     def _redact(self, stored: StoredInstance, matter: Matter) -> Matter | None:
         """Return the texts that an outside judge may see; None if any of them could not be redacted."""
-        assert self._redactor is not None
-        subject = Subject.read_instance(stored.instance)
-        withheld_before = sum(self._redactor.withheld.values())
-        gold = matter.gold if self._use.gold_shown else ""
-        question, gold, answer = self._redactor.redact_record(
-            [matter.question, gold, matter.answer], subject.identifiers, subject.unit
-        )
-        if sum(self._redactor.withheld.values()) > withheld_before:
+        assert self._clearer is not None
+        assert stored.instance is not None
+        instance = stored.instance
+        if not self._use.gold_shown:
+            instance = replace(instance, references=())
+        withheld_before = self._clearer.withheld
+        [(cleared, answer)] = self._clearer.clear_answered([(instance, matter.answer)], "")
+        if self._clearer.withheld > withheld_before:
             return None
-        return Matter(question=question, gold=gold, answer=answer)
+        return build_matter(cleared, answer)
 
     def _prepare_question(
         self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]

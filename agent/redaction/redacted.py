@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Final, Protocol, final
 
 from agent.errors import RedactionError
+from agent.redaction.published_data import is_published
 from agent.vocabulary import Identifier
 
 _SEAL: Final = object()
@@ -91,6 +92,11 @@ class Redactor(Protocol):
         ...
 
     @property
+    def shows_published(self) -> bool:
+        """Whether the policy lets prompts and references of published benchmarks be shown as they are."""
+        ...
+
+    @property
     def withheld(self) -> Mapping[Withheld, int]:
         """The number of fields withheld since the redactor was opened, by reason."""
         ...
@@ -111,6 +117,21 @@ def reveal_record(texts: Sequence[str], audit: Callable[[str], None], event: str
     """
     audit(event)
     return [mark_redacted(text) for text in texts]
+
+
+def show_published(text: str, source: str) -> Redacted:
+    """Return a text of a published benchmark for display, unchanged.
+
+    Args:
+        text: a message of the prompt, or a reference. Never an answer, which a model may have filled with anything.
+        source: the source of its instance, which must be in the package's list of published data.
+
+    Raises:
+        RedactionError: the source is not published.
+    """
+    if not is_published(source):
+        raise RedactionError("a text of unpublished data would be shown without redaction")
+    return mark_redacted(text)
 
 
 def join_redacted(fixed: Sequence[str], cells: Sequence[Redacted]) -> Redacted:

@@ -20,22 +20,29 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 def encode_instance(instance: Instance) -> bytes:
     """Return the instance as bytes; equal instances give equal bytes."""
-    return add_cells(encode_question(instance), instance)
+    return add_origin(encode_question(instance), instance)
 
 
-def add_cells(question: bytes, instance: Instance) -> bytes:
-    """Return the bytes of `encode_instance` from those of `encode_question`, without encoding the prompt again."""
-    if instance.cells is None:
+def add_origin(question: bytes, instance: Instance) -> bytes:
+    """Return the bytes of `encode_instance` from those of `encode_question`, without encoding the prompt again.
+
+    What is added is where the texts of the question come from: its cells and the source of its data.
+    """
+    if instance.cells is None and not instance.source:
         return question
-    cells = [[cell.message, cell.start, cell.end, cell.column] for cell in instance.cells]
+    cells: list[list[object]] | None = None
+    if instance.cells is not None:
+        cells = [[cell.message, cell.start, cell.end, cell.column] for cell in instance.cells]
+    version = b"[5" if instance.source else b"[4"
     identifiers = b"" if instance.identifiers else b",[]"
-    return b"[4" + question[2:-1] + identifiers + b"," + _write_json(cells) + b"]"
+    source = b"," + _write_json(instance.source) if instance.source else b""
+    return version + question[2:-1] + identifiers + b"," + _write_json(cells) + source + b"]"
 
 
 def encode_question(instance: Instance) -> bytes:
-    """Return the instance as bytes without its cells, as earlier versions wrote it.
+    """Return the instance as bytes without its cells and its source, as earlier versions wrote it.
 
-    The cells change neither the question nor its scores, so a run that was begun by an earlier version goes on.
+    They change neither the question nor its scores, so a run that was begun by an earlier version goes on.
     """
     return _write_json(_list_contents(instance))
 
@@ -45,7 +52,7 @@ def _write_json(content: object) -> bytes:
 
 
 def _list_contents(instance: Instance) -> list[object]:
-    """Return the version of the format and all fields except the cells."""
+    """Return the version of the format and all fields except the cells and the source."""
     shortenable: list[object] | None = None
     if instance.shortenable is not None:
         part = instance.shortenable
@@ -72,12 +79,14 @@ def _list_contents(instance: Instance) -> list[object]:
 
 def decode_instance(data: bytes) -> Instance:
     """Decode an instance encoded by `encode_instance`."""
-    # Version 1 ends with `extra`; version 2 ends before the identifiers, and version 3 before the cells.
+    # Version 1 ends with `extra`, version 2 before the identifiers, version 3 before the cells, and version 4 before
+    # the source.
     _, identity, unit, messages, references, multiple_choice, extra, *newer = json.loads(data)
     subgroups = newer[0] if newer else {}
     part = newer[1] if newer else None
     identifiers = newer[2] if len(newer) > 2 else []
     cells = newer[3] if len(newer) > 3 else None
+    source = newer[4] if len(newer) > 4 else ""
     return Instance(
         id=identity,
         unit=unit,
@@ -89,6 +98,7 @@ def decode_instance(data: bytes) -> Instance:
         shortenable=Shortenable(*part) if part else None,
         identifiers=tuple(Identifier(entity, value) for entity, value in identifiers),
         cells=None if cells is None else tuple(PromptCell(*cell) for cell in cells),
+        source=source,
     )
 
 

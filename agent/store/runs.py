@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from agent.errors import ConfigError, StoreError
-from agent.store.codec import add_cells, encode_question
+from agent.store.codec import add_origin, encode_question
 from agent.store.database import Database
 from agent.store.identities import Identities, PlanDigest
 from agent.store.run_details import RunDetails, read_details, write_details
@@ -161,7 +161,7 @@ class Runs:
         while batch := list(islice(walk, BATCH)):
             questions = [encode_question(instance) for instance, _ in batch]
             encoded = [
-                add_cells(question, instance)
+                add_origin(question, instance)
                 for question, (instance, _) in zip(questions, batch, strict=True)
             ]
             record_keys = self._keep_records(encoded)

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.redaction.gateway.cells import (
-    FixedTexts,
-    SplitMessage,
-    keep_whole,
-    list_references,
-    split_messages,
-)
 from agent.redaction.gateway.judgements import SeatJudgement, undo_escapes
+from agent.redaction.gateway.questions import (
+    QuestionSplitter,
+    SplitQuestion,
+    clear_whole,
+    copy_cleared,
+)
 from agent.redaction.gateway.readings import (
     AnswerReading,
     ClearedReading,
@@ -145,28 +144,57 @@ class Clearer(ABC):
             return []
         judgements = [(judged or {}).get(stored.position, ()) for stored in instances]
         readings = [(read or {}).get(stored.position, ()) for stored in instances]
-        prompts = [self._split_prompt(stored.instance) for stored in instances]
+        questions = [self._split_stored(stored) for stored in instances]
         records: list[list[str | CuedText]] = []
-        for stored, prompt, of_answer, read_from in zip(
-            instances, prompts, judgements, readings, strict=True
+        for stored, question, of_answer, read_from in zip(
+            instances, questions, judgements, readings, strict=True
         ):
-            texts = list(_list_texts(stored, prompt, of_answer, reveals=self.reveals))
+            texts = list(_list_texts(stored, question, of_answer, reveals=self.reveals))
             records.append([*texts, *list_reading_texts(read_from)])
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         subjects = [Subject.read_instance(stored.instance) for stored in instances]
         cleared = self.clear_records(records, which, subjects)
         cases: list[ClearedCase] = []
-        for stored, prompt, of_answer, read_from, cleared_texts in zip(
-            instances, prompts, judgements, readings, cleared, strict=True
+        for stored, question, of_answer, read_from, cleared_texts in zip(
+            instances, questions, judgements, readings, cleared, strict=True
         ):
             remaining = iter(cleared_texts)
-            case = _build_case(stored, prompt, of_answer, remaining, reveals=self.reveals)
+            case = _build_case(stored, question, of_answer, remaining, reveals=self.reveals)
             cases.append(_add_readings(case, stored, read_from, remaining))
         return cases
 
-    def _split_prompt(self, instance: Instance | None) -> tuple[SplitMessage, ...]:
-        """Split the messages into the parts to clear and the benchmark's own text; by default, clear them whole."""
-        return () if instance is None else keep_whole(instance)
+    def clear_answered(
+        self, answered: Sequence[tuple[Instance, str]], which: str
+    ) -> list[tuple[Instance, Redacted]]:
+        """Clear questions together with their answers.
+
+        Args:
+            answered: instances, each with an answer to it.
+            which: description of the instances, without any of their texts.
+
+        Returns:
+            For each, an instance that has only the cleared prompt and references, and the cleared answer.
+        """
+        questions = [self._split(instance) for instance, _ in answered]
+        records: list[list[str | CuedText]] = []
+        for question, (_, answer) in zip(questions, answered, strict=True):
+            records.append([*question.list_to_clear(), answer])
+        subjects = [Subject.read_instance(instance) for instance, _ in answered]
+        cleared: list[tuple[Instance, Redacted]] = []
+        for (instance, _), question, texts in zip(
+            answered, questions, self.clear_records(records, which, subjects), strict=True
+        ):
+            remaining = iter(texts)
+            copy = copy_cleared(instance, question, remaining)
+            cleared.append((copy, next(remaining)))
+        return cleared
+
+    def _split_stored(self, stored: "StoredInstance") -> SplitQuestion | None:
+        return None if stored.instance is None else self._split(stored.instance)
+
+    def _split(self, instance: Instance) -> SplitQuestion:
+        """Split a question into the parts to clear and those shown as they are; by default, clear all of it."""
+        return clear_whole(instance)
 
     @abstractmethod
     def clear_records(
@@ -191,13 +219,11 @@ class Redacting(Clearer):
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._fixed_texts = FixedTexts(redactor)
+        self._splitter = QuestionSplitter(redactor)
         self.note = f"Texts are redacted under policy {redactor.policy}."
 
-    def _split_prompt(self, instance: Instance | None) -> tuple[SplitMessage, ...]:
-        if instance is None or not self._fixed_texts.may_be_shown(instance):
-            return super()._split_prompt(instance)
-        return split_messages(instance)
+    def _split(self, instance: Instance) -> SplitQuestion:
+        return self._splitter.split(instance)
 
     @property
     def withheld(self) -> int:
@@ -269,19 +295,17 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
 
 def _list_texts(
     stored: "StoredInstance",
-    prompt: Sequence[SplitMessage],
+    question: SplitQuestion | None,
     judged: Sequence[SeatJudgement],
     *,
     reveals: bool,
 ) -> Iterator[str | CuedText]:
-    """Yield every text of an instance, in the order in which `_build_case` consumes them."""
+    """Yield every text of an instance that must be cleared, in the order in which `_build_case` consumes them."""
     instance, response = stored.instance, stored.response
-    if instance is not None:
-        if reveals:
-            yield instance.id
-        for message in prompt:
-            yield from message.cells
-        yield from list_references(instance)
+    if instance is not None and reveals:
+        yield instance.id
+    if question is not None:
+        yield from question.list_to_clear()
     if response is not None:
         yield response.text
         yield response.reasoning
@@ -294,7 +318,7 @@ def _list_texts(
 
 def _build_case(
     stored: "StoredInstance",
-    split_prompt: Sequence[SplitMessage],
+    question: SplitQuestion | None,
     judged: Sequence[SeatJudgement],
     texts: Iterator[Redacted],
     *,
@@ -303,11 +327,9 @@ def _build_case(
     instance, response = stored.instance, stored.response
     identity = next(texts) if reveals and instance is not None else None
     prompt = references = None
-    if instance is not None:
-        prompt = tuple(
-            ClearedMessage(message.role, message.join_cleared(texts)) for message in split_prompt
-        )
-        references = tuple(_build_references(instance, texts))
+    if instance is not None and question is not None:
+        prompt = tuple(_build_messages(instance, question.take_messages(texts)))
+        references = tuple(_build_references(instance, question.take_references(texts)))
     return ClearedCase(
         position=stored.position,
         key=stored.instance_key.hex()[:16],
@@ -335,10 +357,15 @@ def _add_readings(
     return replace(case, readings=tuple(cleared))
 
 
-def _build_references(instance: Instance, texts: Iterator[Redacted]) -> Iterator[ClearedReference]:
-    for index, reference in enumerate(instance.references):
+def _build_messages(instance: Instance, texts: Sequence[Redacted]) -> Iterator[ClearedMessage]:
+    for message, text in zip(instance.messages, texts, strict=True):
+        yield ClearedMessage(message.role, text)
+
+
+def _build_references(instance: Instance, texts: Sequence[Redacted]) -> Iterator[ClearedReference]:
+    for index, (reference, text) in enumerate(zip(instance.references, texts, strict=True)):
         letter = chr(ord("A") + index) if instance.multiple_choice else ""
-        yield ClearedReference(letter, next(texts), reference.correct)
+        yield ClearedReference(letter, text, reference.correct)
 
 
 def _build_judgement(judgement: SeatJudgement, texts: Iterator[Redacted]) -> ClearedJudgement:

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from agent.redaction.gateway.shipped_text import is_shipped
 from agent.redaction.redacted import CuedText, Redacted, Redactor, join_redacted
@@ -35,16 +34,21 @@ class SplitMessage:
     Attributes:
         role: the role of the message.
         fixed: the texts before, between and after the cells; one more than there are cells.
-        cells: the texts to clear.
+        cells: the texts to clear, or the whole message if it needs no clearing.
     """
 
     role: str
     fixed: tuple[str, ...]
-    cells: tuple[CuedText, ...]
+    cells: tuple[CuedText | Redacted, ...]
 
     def join_cleared(self, texts: Iterator[Redacted]) -> Redacted:
         """Return the message with the next cleared texts in place of its cells."""
-        return join_redacted(self.fixed, list(islice(texts, len(self.cells))))
+        return join_redacted(self.fixed, [take_cleared(cell, texts) for cell in self.cells])
+
+
+def take_cleared(text: CuedText | Redacted, cleared: Iterator[Redacted]) -> Redacted:
+    """Return the next cleared text in place of one that had to be cleared; other texts stay."""
+    return text if isinstance(text, Redacted) else next(cleared)
 
 
 class FixedTexts:

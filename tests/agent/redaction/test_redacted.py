@@ -12,7 +12,9 @@ from agent.redaction import Redacted
 from agent.redaction.redacted import mark_redacted, reveal_record
 
 ROOT = Path(__file__).parents[3]
-MAKERS = {"Redacted", "mark_redacted", "reveal_record", "join_redacted", "_SEAL"}
+MAKERS = {
+    "Redacted", "mark_redacted", "reveal_record", "show_published", "join_redacted", "_SEAL",
+}  # fmt: skip
 
 
 def makings(path: Path) -> list[str]:

@@ -45,6 +45,7 @@ instances = st.builds(
         st.builds(PromptCell, st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), anything),
         max_size=3,
     ).map(tuple),
+    st.just("") | anything,
 )
 responses = st.builds(
     Response,
@@ -66,8 +67,8 @@ def test_an_instance_comes_back_as_it_was(instance: Instance):
 
 
 @given(instances)
-def test_a_question_keeps_its_bytes_whether_or_not_its_cells_are_known(instance: Instance):
-    without = replace(instance, cells=None)
+def test_a_question_keeps_its_bytes_whether_or_not_its_cells_and_source_are_known(instance: Instance):
+    without = replace(instance, cells=None, source="")
     assert encode_question(instance) == encode_instance(without) == encode_question(without)
 
 

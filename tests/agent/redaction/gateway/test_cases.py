@@ -47,6 +47,7 @@ class Listener:
     """A redactor that notes whose each record is."""
 
     policy = "none 1"
+    shows_published = True
     withheld: Mapping[Withheld, int] = {}
 
     def __init__(self, engine: Engine) -> None:
