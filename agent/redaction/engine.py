@@ -25,10 +25,8 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import presidio_analyzer.pattern_recognizer
-from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 from presidio_anonymizer import AnonymizerEngine
 from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
@@ -44,7 +42,12 @@ from agent.redaction.models.model import ModelRecognizer, NoModelError
 from agent.redaction.models.tokenizer import TokenizerEngine
 from agent.redaction.policy.policy import Language, RedactionPolicy, load_policy
 from agent.redaction.policy.site_patterns import Phrases, find_pattern
-from agent.redaction.presidio import PRESIDIO_ENTITIES, ContextOfDoubt
+from agent.redaction.presidio import (
+    PRESIDIO_ENTITIES,
+    ContextOfDoubt,
+    KnownRecognizers,
+    SwiftAnalyzer,
+)
 from agent.redaction.recognizers import (
     build_own_recognizers,
     build_recognizers,
@@ -167,8 +170,8 @@ class Engine:
         for language in self._opened:
             recognizers += build_recognizers(policy, language, self._deadline)
         # With an empty registry, the analyzer would load recognisers of its own.
-        registry = RecognizerRegistry(recognizers, supported_languages=list(languages))
-        self._analyzer = AnalyzerEngine(
+        registry = KnownRecognizers(recognizers, supported_languages=list(languages))
+        self._analyzer = SwiftAnalyzer(
             registry=registry,
             nlp_engine=self._tokenizer,
             supported_languages=list(languages),
@@ -324,13 +327,24 @@ class Engine:
             return Withheld.TOO_LONG
         if not is_text(text):
             return Withheld.UNDECODABLE
-        form = _withhold_on_error(partial(write_form, text))
+        self._start_clock(text)
+        form = self._run_in_time(partial(write_form, text))
         if isinstance(form, Withheld):
             return form
-        views = _withhold_on_error(partial(build_views, text if form is None else form.text))
+        views = self._run_in_time(
+            partial(build_views, text if form is None else form.text, self._deadline)
+        )
         if isinstance(views, Withheld):
             return views
         return _ReadText(cued, form, views)
+
+    def _start_clock(self, text: str) -> None:
+        """Allow the time that the policy grants a step of the analysis of `text`."""
+        self._deadline.start(self._policy.limits.allow_seconds(len(text)))
+
+    def _run_in_time(self, step: Callable[[], _Result]) -> _Result | Withheld:
+        """Return the result of a step, or the reason to withhold its text if it fails or its time is over."""
+        return _withhold_on_error(partial(self._deadline.repeat, step))
 
     def _analyse_field(
         self, field: _ReadText | Withheld, languages: tuple[Language, ...]
@@ -350,7 +364,8 @@ class Engine:
             find = partial(self._detect, views, field.cued.cues, languages)
         else:  # its values have cues of their own
             find = partial(self._detect_in_form, views, form, languages)
-        detections = _withhold_on_error(find)
+        self._start_clock(text)
+        detections = self._run_in_time(find)
         if isinstance(detections, Withheld):
             return detections
         self._cache.put(cache_name, detections)
@@ -359,7 +374,6 @@ class Engine:
     def _detect(
         self, views: Sequence[View], cues: Sequence[str], languages: Sequence[Language]
     ) -> Detections:
-        self._deadline.start(self._policy.limits.field_seconds)
         detections = []
         for view in views:
             spans = view.keep_new(
@@ -476,11 +490,11 @@ class Engine:
             return field
         if isinstance(table, Withheld):
             return table
-        return _withhold_on_error(partial(self._resolve, field, table))
+        self._start_clock(field.text)
+        return self._run_in_time(partial(self._resolve, field, table))
 
     def _resolve(self, field: _AnalysedText, table: _IdentityTable) -> _ResolvedText:
         """Merge the detections in a text with the occurrences of values from the identity table."""
-        self._deadline.start(self._policy.limits.field_seconds)
         plain_view = field.views[0]
         spans = list(plain_view.marked)
         if field.form is not None:
@@ -721,10 +735,6 @@ def build_engine(policy: RedactionPolicy, key: bytes | None = None) -> Engine:
     """
     for name in _LIBRARY_LOGGERS:
         logging.getLogger(name).disabled = True
-    # A Presidio recogniser that exceeds this limit on a pattern skips the pattern without an error. By then the
-    # field's own time limit has passed as well, so the field is withheld.
-    recognizer_module: Any = presidio_analyzer.pattern_recognizer  # declares the limit as int
-    recognizer_module.REGEX_TIMEOUT_SECONDS = policy.limits.field_seconds
     engine = Engine(policy, key)
     if not passes_self_test(engine, policy):
         raise RedactionError(

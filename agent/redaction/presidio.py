@@ -1,9 +1,18 @@
 """Adapters that turn functions into Presidio recognisers, and Presidio's own recognisers that need no model."""
 
 import re
+import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
-from presidio_analyzer import EntityRecognizer, PatternRecognizer, RecognizerResult
+import presidio_analyzer.pattern_recognizer
+from presidio_analyzer import (
+    AnalyzerEngine,
+    EntityRecognizer,
+    PatternRecognizer,
+    RecognizerRegistry,
+    RecognizerResult,
+)
 from presidio_analyzer.context_aware_enhancers import LemmaContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts
 from presidio_analyzer.predefined_recognizers import (
@@ -20,6 +29,13 @@ from presidio_analyzer.predefined_recognizers import (
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.rules.rulebook import SURE
+
+# Presidio skips a pattern, without an error, that takes longer than this many seconds of the process's processor time.
+_PATTERN_SECONDS = 5
+_pattern_recognizer: Any = (
+    presidio_analyzer.pattern_recognizer
+)  # the constant is not declared as mutable
+_pattern_recognizer.REGEX_TIMEOUT_SECONDS = _PATTERN_SECONDS
 
 
 class UnboundEmailRecognizer(EmailRecognizer):
@@ -68,13 +84,64 @@ class OnlyWhere(EntityRecognizer):
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: NlpArtifacts | None = None
     ) -> list[RecognizerResult]:
-        """Return the recogniser's detections in `text`."""
+        """Return the recogniser's detections in `text`.
+
+        Raises:
+            TimeoutError: a pattern may have been skipped because it took too long.
+        """
         if self._needed.search(text) is None:
             return []
+        began = time.process_time()
         results: list[RecognizerResult] = self._recognizer.analyze(text, entities, nlp_artifacts)
+        if time.process_time() - began >= _PATTERN_SECONDS:
+            raise TimeoutError
         for result in results:  # Presidio looks up the context words by this name
             result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] = self.id
         return results
+
+
+class KnownRecognizers(RecognizerRegistry):
+    """Presidio's registry, which remembers the recognisers of a language, as searching them takes long."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._known: dict[tuple[object, ...], list[EntityRecognizer]] = {}
+
+    def get_recognizers(
+        self,
+        language: str,
+        entities: list[str] | None = None,
+        all_fields: bool = False,
+        ad_hoc_recognizers: list[EntityRecognizer] | None = None,
+    ) -> list[EntityRecognizer]:
+        """Return the recognisers of `language` that detect one of `entities`."""
+        name = (language, *(entities or ()), all_fields, *map(id, self.recognizers))
+        if ad_hoc_recognizers is not None or name not in self._known:
+            found: list[EntityRecognizer] = super().get_recognizers(
+                language, entities, all_fields, ad_hoc_recognizers
+            )
+            if ad_hoc_recognizers is not None:
+                return found
+            self._known[name] = found
+        return self._known[name]
+
+
+class SwiftAnalyzer(AnalyzerEngine):
+    """Presidio's analyzer, which does not search the context of a text without detections."""
+
+    def _enhance_using_context(
+        self,
+        text: str,
+        raw_results: list[RecognizerResult],
+        *args: Any,
+        **kwargs: Any,
+    ) -> list[RecognizerResult]:
+        if not raw_results:
+            return raw_results
+        enhanced: list[RecognizerResult] = super()._enhance_using_context(
+            text, raw_results, *args, **kwargs
+        )
+        return enhanced
 
 
 class ContextOfDoubt(LemmaContextAwareEnhancer):

@@ -41,6 +41,8 @@ PADDING = "\N{SYMBOL FOR NULL}"  # added before and after each text
 # On one core, NumPy's own matrix multiplication is three times as fast as BLIS in thinc.
 _OPS = NumpyOps(use_blis=False)
 _CACHED = 40_000  # maximum number of cached word vectors: 10 MB at the usual width
+_SHORT_TEXT = 20  # words; the probabilities of texts up to this length are cached
+_CACHED_TEXTS = 4_000  # maximum number of cached short texts: about 6 MB
 
 _WEIGHTS = "weights"
 _META = "meta.json"
@@ -105,7 +107,11 @@ def _find_kind(character: str) -> str:
 
 def row(word: str, lexicon: Lexicon) -> list[int]:
     """Return the hash of `word` as its key, followed by its hashed features."""
-    return [hash_string(word), *map(hash_string, features(word, lexicon))]
+    return _write_row(word, features(word, lexicon))
+
+
+def _write_row(word: str, features_of_word: Iterable[str]) -> list[int]:
+    return [hash_string(word), *map(hash_string, features_of_word)]
 
 
 def word_half(shape: Shape) -> Model[Any, Any]:
@@ -218,36 +224,67 @@ class Network:
         self.words = words
         self.texts = texts
         self._vectors = np.zeros((cached_words, meta.shape.width), dtype=np.float32)
+        # The row of the vector of each word. Words with equal features, such as numbers with as many digits, share one.
         self._vector_rows: dict[str, int] = {}
+        self._rows_of_features: dict[tuple[str, ...], int] = {}
+        # The probabilities of short texts, by the rows of their words.
+        self._short_texts: dict[tuple[int, ...], np.ndarray[Any, np.dtype[np.float32]]] = {}
         self._text_half: _TextHalf | None = None  # built when the weights are final
 
     def probabilities(self, words: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return the probability of each kind (columns) for each word of a text (rows)."""
+        """Return the probability of each kind (columns) for each word of a text (rows). The result is read-only."""
         self._cache_vectors(words)
+        rows = tuple(map(self._vector_rows.__getitem__, words))
+        probabilities = self._short_texts.get(rows)
+        if probabilities is not None:
+            return probabilities
+        probabilities = self._predict(rows)
+        probabilities.setflags(write=False)
+        if len(rows) <= _SHORT_TEXT:
+            if len(self._short_texts) >= _CACHED_TEXTS:
+                self._short_texts.clear()
+            # Copied, because the array is part of a larger one.
+            self._short_texts[rows] = probabilities.copy()
+        return probabilities
+
+    def _predict(self, rows: Sequence[int]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         depth = self.meta.shape.depth
         padding = [self._vector_rows[PADDING]] * depth
-        rows = [*padding, *map(self._vector_rows.__getitem__, words), *padding]
-        vectors = self._vectors[rows]
+        vectors = self._vectors[[*padding, *rows, *padding]]
         if self._text_half is None:
             self._text_half = _TextHalf(self.texts, self.meta.shape)
-        return self._text_half.predict(vectors)[depth : depth + len(words)]
+        return self._text_half.predict(vectors)[depth : depth + len(rows)]
 
     def _cache_vectors(self, words: Sequence[str]) -> None:
         """Add the vectors of new words to the cache, emptying it first if they do not fit."""
         needed = {PADDING, *words}
-        missing = sorted(needed - self._vector_rows.keys())
+        # The difference of a set and the keys of a dictionary would copy all keys.
+        missing = sorted(word for word in needed if word not in self._vector_rows)
         if not missing:
             return
         if len(self._vector_rows) + len(missing) > len(self._vectors):
-            self._vector_rows.clear()
+            self._empty_cache()
             missing = sorted(needed)
             if len(missing) > len(self._vectors):
                 self._vectors = np.zeros((len(missing), self.meta.shape.width), dtype=np.float32)
-        features_of_words = np.array([row(word, self.lexicon) for word in missing], dtype=np.uint64)
-        start = len(self._vector_rows)
-        self._vectors[start : start + len(missing)] = self.words.predict(features_of_words)
-        for index, word in enumerate(missing, start):
-            self._vector_rows[word] = index
+        start = len(self._rows_of_features)
+        new_features: list[list[int]] = []
+        for word in missing:
+            features_of_word = features(word, self.lexicon)
+            vector_row = self._rows_of_features.get(features_of_word)
+            if vector_row is None:
+                vector_row = start + len(new_features)
+                self._rows_of_features[features_of_word] = vector_row
+                new_features.append(_write_row(word, features_of_word))
+            self._vector_rows[word] = vector_row
+        if new_features:
+            vectors = self.words.predict(np.array(new_features, dtype=np.uint64))
+            self._vectors[start : start + len(new_features)] = vectors
+
+    def _empty_cache(self) -> None:
+        self._vector_rows.clear()
+        self._rows_of_features.clear()
+        self._short_texts.clear()
 
 
 def write_network(network: Network, folder: Path) -> None:

@@ -39,12 +39,25 @@ _Entry = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(chec
 Entries = Annotated[tuple[_Entry, ...], Field(max_length=50_000)]
 
 
+# A longer field is allowed more seconds, in proportion to its length.
+_CHARACTERS_OF_SECONDS = 200_000
+
+
 class Limits(BaseModel):
-    """The limits beyond which a field is withheld entirely."""
+    """The limits beyond which a field is withheld entirely.
+
+    Attributes:
+        field_characters: maximum length of a field.
+        field_seconds: maximum processor time of each step of the analysis of a field of up to 200,000 characters.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     field_characters: Annotated[int, Field(ge=1, le=10_000_000)]
     field_seconds: Annotated[float, Field(gt=0, le=600)]
+
+    def allow_seconds(self, characters: int) -> float:
+        """Return the maximum processor time, in seconds, of each step of the analysis of a field of this length."""
+        return self.field_seconds * max(1.0, characters / _CHARACTERS_OF_SECONDS)
 
 
 class OwnRecognizer(BaseModel):

@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from agent.redaction.deadline import Deadline
 from agent.redaction.redacted import Withheld
 from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.span import Span
@@ -170,8 +171,12 @@ class Changes:
         return self.touching.is_reached(start, end) or self.crossing.is_reached(start, end)
 
 
-def build_views(text: str) -> tuple[View, ...] | Withheld:
-    """Return the views of `text`, the plain one first, or the reason to withhold the text if it cannot be analysed."""
+def build_views(text: str, deadline: Deadline | None = None) -> tuple[View, ...] | Withheld:
+    """Return the views of `text`, the plain one first, or the reason to withhold the text if it cannot be analysed.
+
+    Raises:
+        TimeoutError: the deadline passed.
+    """
     if not is_text(text):
         return Withheld.UNDECODABLE
     folded = fold(text)
@@ -180,7 +185,7 @@ def build_views(text: str) -> tuple[View, ...] | Withheld:
     if unreadable is None or is_in_other_language(folded.text):
         return Withheld.LANGUAGE
     latin = folded.text if is_ascii else replace_lookalikes(folded.text)
-    builder = _ViewBuilder(View(unescape_breaks(latin), folded.starts, folded.ends))
+    builder = _ViewBuilder(View(unescape_breaks(latin), folded.starts, folded.ends), deadline)
     for span in unreadable:
         builder.marked.append(builder.plain.to_original(span))
     return builder.build(text)
@@ -189,8 +194,9 @@ def build_views(text: str) -> tuple[View, ...] | Withheld:
 class _ViewBuilder:
     """Derives the further views of a text from its plain view."""
 
-    def __init__(self, plain: View) -> None:
+    def __init__(self, plain: View, deadline: Deadline | None) -> None:
         self.plain = plain
+        self._deadline = deadline
         self.marked: list[Span] = []
         self._further: list[View] = []
         self._texts = {plain.text}
@@ -217,6 +223,8 @@ class _ViewBuilder:
         """Yield the new views that the readers derive from the views of one level, each with its own readers."""
         for before, readers in level:
             for reader in readers:
+                if self._deadline is not None:
+                    self._deadline.left()
                 unchanged = (OPAQUE,) if reader is read_parted_by_tags else (TAG, OPAQUE)
                 view = self._derive(before, reader(before.text), unchanged)
                 if (
