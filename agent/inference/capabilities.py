@@ -61,6 +61,8 @@ class Capabilities:
         counting: the method of counting a prompt's tokens; if None, prompts that are too long cannot be shortened.
         template_tokens: the maximum number of tokens that the chat template adds to a prompt of one message.
         choice_field: the request field by which the server limits an answer to given options; None if there is none.
+        served_as: the server's own name of the model if it differs from the requested one, for example in the case of
+            letters; otherwise empty. It is not stored.
     """
 
     server: str
@@ -77,6 +79,7 @@ class Capabilities:
     counting: Counting | None = None
     template_tokens: int = UNSEEN_TEMPLATE_TOKENS
     choice_field: ChoiceField | None = None
+    served_as: str = ""
 
     def state(self, name: FeatureName) -> State:
         """Return the state of a feature, or "unknown" if it was not probed."""

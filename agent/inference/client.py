@@ -120,7 +120,9 @@ class _RequestAsker:
         self._extra_body: Mapping[str, str | int | float | bool] = {}
         self._thinks_inline = deployment.reasoning
         self._accepts_name: Callable[[str, object], bool] | None = None
+        self._served_as = ""
         if capabilities is not None:
+            self._served_as = capabilities.served_as
             self._token_limit_field = capabilities.token_limit_field
             self._extra_body = capabilities.extra_body
             self._thinks_inline = capabilities.inline_thoughts
@@ -191,13 +193,17 @@ class _RequestAsker:
     def _encode(self, request: ChatRequest) -> bytes:
         if self._thinks_inline and request.stop:
             request = replace(request, stop=())  # a stop sequence could interrupt the reasoning
+        if self._served_as:
+            request = replace(request, model=self._served_as)
         return encode_request(
             request, token_limit_field=self._token_limit_field, always=self._extra_body
         )
 
     def _make_reader(self, request: ChatRequest) -> Read[Response]:
         accepts_name = (
-            None if self._accepts_name is None else partial(self._accepts_name, request.model)
+            None
+            if self._accepts_name is None
+            else partial(self._accepts_name, self._served_as or request.model)
         )
         return partial(
             parse_reply,

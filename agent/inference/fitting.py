@@ -33,7 +33,8 @@ class Fitting:
         Raises:
             ConfigError: the file cannot be used.
         """
-        self._model = deployment.served_model
+        served_as = capabilities.served_as if capabilities else ""
+        self._model = served_as or deployment.served_model
         self._window = window_of(deployment, capabilities)
         self._prompt_limit = prompt_limit
         self._first_template = (

@@ -6,7 +6,7 @@ name means that the model was changed during the run.
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -33,6 +33,25 @@ def same_model(asked: str, named: str) -> bool:
         and _agree(asked_name.tag, named_name.tag)
         and _agree(asked_name.revision, named_name.revision)
     )
+
+
+def find_listed_name(asked: str, listed: Sequence[str]) -> str | None:
+    """Return the listed name that `asked` stands for, or None if there is none or several come into question.
+
+    A name stands for itself, or else for a name that differs only in the case of its letters, or else for one that has
+    another organisation or folder before it, or none.
+    """
+    if asked in listed:
+        return asked
+    wanted = asked.casefold()
+    last_part = _FOLDERS.split(wanted)[-1]
+    for alike in (
+        [name for name in listed if name.casefold() == wanted],
+        [name for name in listed if _FOLDERS.split(name.casefold())[-1] == last_part],
+    ):
+        if alike:
+            return alike[0] if len(alike) == 1 else None
+    return None
 
 
 def name_digest(name: str) -> str:

@@ -37,7 +37,7 @@ from agent.inference.connection import (
 from agent.inference.endpoint import Endpoint
 from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, ProbeReply
 from agent.inference.limits import HttpLimits
-from agent.inference.naming import name_digest, same_model
+from agent.inference.naming import find_listed_name, name_digest, same_model
 from agent.inference.tokens import (
     TOKENIZE,
     UNSEEN_TEMPLATE_TOKENS,
@@ -131,10 +131,14 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint, needs: Needs) -> Cap
     model = deployment.served_model
     round_one = await _ask_usable_first_round(asker, model, needs)
     catalogue = Catalogue.of(round_one.listed)
+    listed_name = find_listed_name(model, catalogue.names)
+    if listed_name not in (None, model):
+        model = listed_name
+        round_one = await _ask_usable_first_round(asker, model, needs)
     plainest = round_one.plain
     if not plainest.response and round_one.seven.response:
         plainest = round_one.seven
-    _refuse_unusable(deployment, plainest, round_one.stranger, catalogue)
+    _refuse_unusable(deployment, model, plainest, round_one.stranger, catalogue)
 
     mark = findings.choose_stop_mark(round_one.plain.text)
     one_word, stopped = await asyncio.gather(
@@ -143,7 +147,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint, needs: Needs) -> Cap
     answers = [*round_one.asked_for_model, one_word]
     if stopped is not None:
         answers.append(stopped)
-    names = _collect_other_names(deployment, answers, catalogue)
+    names = _collect_other_names(deployment, model, answers, catalogue)
 
     is_listed = model in catalogue.names
     json_schema = findings.examine_json_schema(round_one.shaped)
@@ -184,6 +188,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint, needs: Needs) -> Cap
         counting=counting,
         template_tokens=template_tokens,
         choice_field=choice_field,
+        served_as="" if model == deployment.served_model else model,
     )
 
 
@@ -244,14 +249,13 @@ class _OtherNames:
 
 
 def _collect_other_names(
-    deployment: Endpoint, answers: Sequence[ProbeReply], catalogue: Catalogue
+    deployment: Endpoint, model: str, answers: Sequence[ProbeReply], catalogue: Catalogue
 ) -> _OtherNames:
     """Collect the names in replies that differ from the requested model's name.
 
     Raises:
         InferenceError: replies have another name, and the server does not list the requested model.
     """
-    model = deployment.served_model
     names = set()
     for answer in answers:
         if answer.named.strip() and not same_model(model, answer.named):
@@ -518,7 +522,11 @@ def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
 
 
 def _refuse_unusable(
-    deployment: Endpoint, plain: ProbeReply, stranger: ProbeReply, catalogue: Catalogue
+    deployment: Endpoint,
+    model: str,
+    plain: ProbeReply,
+    stranger: ProbeReply,
+    catalogue: Catalogue,
 ) -> None:
     """Raise an error if the plain question was not answered, or if the answer may come from another model."""
     who = f"deployment {deployment.name}: the server"
@@ -526,7 +534,6 @@ def _refuse_unusable(
         problem, advice = _OBSTACLES[plain.obstacle]
         raise InferenceError(f"{who} {problem}", advice)
     status = plain.status
-    model = deployment.served_model
     if plain.hung:
         raise InferenceError(
             f"{who} accepted the request but did not answer in time", "Check the server's own log."
@@ -553,7 +560,11 @@ def _refuse_unusable(
         and model not in catalogue.names
         and (status != 200 or stranger.status == 200)
     ):
-        raise InferenceError(f"{who} does not serve a model named {model}", catalogue.offer())
+        raise InferenceError(
+            f"{who} does not serve a model named {model}",
+            f"{catalogue.offer()} Write its name into the deployment's args (`openai_model_name: NAME`), or as model= "
+            "with --server.",
+        )
     if status == 404:
         raise InferenceError(
             f"{who} offers no chat completions for the model {model} (HTTP 404)",

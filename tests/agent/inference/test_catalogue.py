@@ -19,7 +19,7 @@ def test_names_in_the_list_reach_a_person_short_few_and_without_control_characte
     assert advice.startswith(
         f"The server offers these models (32): bad[2Jname, {'x' * 100}, model-0, "
     )
-    assert advice.endswith("model-17 and 12 more.")
+    assert "model-17 and 12 more. " in advice
     assert advice.isprintable()
 
 

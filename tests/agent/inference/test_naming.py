@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.inference.naming import name_check, name_digest, same_model
+from agent.inference.naming import find_listed_name, name_check, name_digest, same_model
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,21 @@ def test_a_form_of_the_name_is_the_same_model(asked, named):
 )
 def test_another_model_is_another_model(asked, named):
     assert not same_model(asked, named)
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed", "expected"),
+    [
+        ("a/tiny", ("a/tiny", "tiny"), "a/tiny"),
+        ("Tiny", ("A/tiny", "tiny"), "tiny"),
+        ("b/tiny", ("a/tiny",), "a/tiny"),
+        ("tiny", ("a/tiny", "b/tiny"), None),
+        ("tiny", ("tiny-chat",), None),
+        ("tiny", (), None),
+    ],
+)
+def test_the_nearest_listed_name_is_found_and_of_several_none(asked, listed, expected):
+    assert find_listed_name(asked, listed) == expected
 
 
 @given(st.text())

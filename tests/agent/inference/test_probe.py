@@ -152,7 +152,29 @@ def test_a_wrong_model_name_is_answered_with_those_on_offer():
     with FaultServer(models=("qwen-7b", "llama-8b")) as server:
         error = expect_refusal(server, "gpt-5")
     assert "does not serve a model named gpt-5" in str(error)
-    assert error.advice == "The server offers these models (2): qwen-7b, llama-8b."
+    assert error.advice == (
+        "The server offers these models (2): qwen-7b, llama-8b. Write its name into the deployment's args "
+        "(`openai_model_name: NAME`), or as model= with --server."
+    )
+
+
+@pytest.mark.parametrize(
+    "written", ["HuggingFaceTB/SmolLM2-135M", "SmolLM2-135M", "smollm2-135m", "other/smollm2-135M"]
+)
+def test_a_model_is_asked_by_the_name_that_its_server_lists(written: str):
+    listed = "HuggingFaceTB/SmolLM2-135M"
+    with FaultServer(models=(listed, "llama-8b")) as server:
+        found = probe_server(server, written)
+        answer = ask_one(server.url, chat("Ready?", model=written), capabilities=found)
+        assert server.asked[-1].body["model"] == listed
+    assert isinstance(answer, Response)
+    assert found.model_in_list
+
+
+def test_a_name_that_stands_for_two_listed_models_is_refused():
+    with FaultServer(models=("one/llama-8b", "two/llama-8b")) as server:
+        error = expect_refusal(server, "llama-8b")
+    assert "openai_model_name" in error.advice
 
 
 def test_a_server_that_answers_to_any_name_may_not_pass_off_another_model():
