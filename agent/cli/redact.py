@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +17,7 @@ from agent.io.wording import format_count
 
 if TYPE_CHECKING:
     from agent.redaction.files.rows import Others, RowTally
+    from agent.redaction.policy.policy import Level
 
 WITHHELD_BECAUSE = {
     "too long": "it is too long",
@@ -90,7 +91,7 @@ def jsonl(
     fields: tuple[str, ...],
     out: Path,
     spans: bool,
-    level: Literal["default", "strict"] | None,
+    level: "Level | None",
     language: str | None,
     policy: str | None,
     identifiers: str | None,
@@ -188,9 +189,7 @@ def _report(tally: "RowTally") -> None:
 
 @redact.command()
 @engine_options
-def text(
-    level: Literal["default", "strict"] | None, language: str | None, policy: str | None
-) -> None:
+def text(level: "Level | None", language: str | None, policy: str | None) -> None:
     """Redact standard input as one text.
 
     A text that cannot be redacted safely becomes [WITHHELD: reason], and the exit code is 5.

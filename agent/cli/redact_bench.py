@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,7 @@ from agent.cli.redact_options import chosen, engine_options
 from agent.errors import RedactionError
 
 if TYPE_CHECKING:
-    from agent.redaction.policy.policy import RedactionPolicy
+    from agent.redaction.policy.policy import Level, RedactionPolicy
 
 OURS = "intramural"
 IN_PLACE = "in its place"
@@ -48,7 +48,7 @@ IN_PLACE = "in its place"
 @format_option()
 def bench(
     gold: Path,
-    level: Literal["default", "strict"] | None,
+    level: "Level | None",
     language: str | None,
     policy: str | None,
     engine: str | None,

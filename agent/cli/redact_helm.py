@@ -4,7 +4,7 @@ import secrets
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +15,7 @@ from agent.keys import derive_key
 if TYPE_CHECKING:
     from agent.exchange.helm.redaction.walk import FolderRedactors
     from agent.redaction.files.worker import EngineChoice
-    from agent.redaction.policy.policy import RedactionPolicy
+    from agent.redaction.policy.policy import Level, RedactionPolicy
 
 # The weakest policy under which `--check` reports a folder as clean, unless a policy is given.
 _WEAKEST_POLICY: Final = "hipaa_safe_harbor"
@@ -53,7 +53,7 @@ def helm(
     check: bool,
     policy: str | None,
     language: str | None,
-    level: Literal["default", "strict"] | None,
+    level: "Level | None",
 ) -> None:
     """Redact an output folder of HELM so that it can be shared.
 
@@ -141,7 +141,7 @@ class _RedactionOptions:
 
     policy: str | None
     language: str | None
-    level: Literal["default", "strict"] | None
+    level: "Level | None"
 
     @property
     def names_a_policy(self) -> bool:
@@ -184,6 +184,7 @@ class _RedactionOptions:
         return (
             set(least.entities) <= set(policy.entities)
             and policy.threshold <= least.threshold
+            and policy.model_odds <= least.model_odds
             and not policy.allow
             and "shipped" in policy.models
             and set(least.read_languages) <= set(policy.read_languages)

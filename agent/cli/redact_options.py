@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -10,6 +10,7 @@ from agent.errors import RedactionError
 
 if TYPE_CHECKING:
     from agent.redaction.files.worker import EngineChoice
+    from agent.redaction.policy.policy import Level
     from agent.site.directory import Site
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -26,17 +27,16 @@ def engine_options(command: Command) -> Command:
         ),
         click.option(
             "--level",
-            type=click.Choice(["default", "strict"]),
-            help="Level of redaction; ignored with --policy.  [default: default]",
+            type=click.Choice(["default", "strict", "readable"]),
+            help="Level of redaction: strict misses less and removes more, readable misses more and removes less. Not "
+            "with --policy.  [default: default]",
         ),
     ):
         command = option(command)
     return command
 
 
-def chosen(
-    level: Literal["default", "strict"] | None, language: str | None, policy: str | None
-) -> "EngineChoice":
+def chosen(level: "Level | None", language: str | None, policy: str | None) -> "EngineChoice":
     """Return the engine that the options select, or that of the site named by --site if they select none.
 
     Raises:

@@ -1,13 +1,16 @@
 """The command `redact train`: train the package's model further on a site's own texts."""
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 
 from agent.cli.options import EXISTING_FILE
 from agent.cli.redact_options import chosen, engine_options
 from agent.io.wording import format_count
+
+if TYPE_CHECKING:
+    from agent.redaction.policy.policy import Level
 
 
 @click.command()
@@ -32,7 +35,7 @@ from agent.io.wording import format_count
 def train(
     gold: Path,
     out: Path,
-    level: Literal["default", "strict"] | None,
+    level: "Level | None",
     language: str | None,
     policy: str | None,
     seed: int,

@@ -74,11 +74,10 @@ def _open_models(
     policy: RedactionPolicy, language: str, deadline: Deadline
 ) -> list[EntityRecognizer]:
     folder = shipped_model(language) if "shipped" in policy.models else None
-    return (
-        []
-        if folder is None
-        else [ModelRecognizer(language, folder, deadline, *_HARMLESS.get(language, ()))]
-    )
+    if folder is None:
+        return []
+    checks = _HARMLESS.get(language, ())
+    return [ModelRecognizer(language, folder, deadline, policy.model_odds, *checks)]
 
 
 def _open_other_model(
@@ -96,7 +95,7 @@ def _open_other_model(
             f"model {folder.name}: it was trained for texts in {language}, which policy {policy.name} does not list",
             "Remove the model from `models`, or add its language to `languages`.",
         )
-    return ModelRecognizer(language, folder, deadline)
+    return ModelRecognizer(language, folder, deadline, policy.model_odds)
 
 
 def everyday(languages: Collection[str]) -> frozenset[str]:

@@ -21,7 +21,7 @@ from agent.redaction.replacements.tags import TAG
 from agent.redaction.rules.rulebook import SURE
 from agent.redaction.spans.span import Span
 
-_PLAIN_BOUND = 0.8  # threshold for lower-case words in a text that has capitals
+_PLAIN_BOUND = 0.8  # bound for lower-case words in a text that has capitals
 
 # These words are never part of a name, place or number. Redacting one would reverse the meaning of the sentence. A name
 # may continue after "DO".
@@ -33,7 +33,7 @@ _LINKS = frozenset(
     {"of", "the", "and", "at", "in", "on", "to", "from", "for", "by", "with", "a", "an", "or"}
 )
 
-# Threshold for supposed addresses that neither look like one nor are near a location: "2110 via", "AVR 2019".
+# Bound for supposed addresses that neither look like one nor are near a location: "2110 via", "AVR 2019".
 _ODD_ADDRESS_BOUND = 0.9
 _BESIDE = 3  # tokens on each side
 # In lower case, these words continue the sentence after an address.
@@ -71,6 +71,11 @@ _MODELS = Path(__file__).parents[1] / "models"
 
 # A function that returns whether a detection, given as text, start, end and entity, identifies no person.
 Harmless = Callable[[str, int, int, str], bool]
+
+
+def scale_bound(bound: float, odds: float) -> float:
+    """Return the probability whose odds are those of `bound` times `odds`."""
+    return bound * odds / (1 - bound + bound * odds)
 
 
 class NoModelError(Exception):
@@ -134,6 +139,7 @@ class ModelRecognizer(EntityRecognizer):
         language: str,
         folder: Path,
         deadline: Deadline,
+        odds: float = 1.0,
         is_harmless: Harmless = lambda *_: False,
     ) -> None:
         """Read the model in `folder`. If it cannot be read, `analyze` raises an error.
@@ -142,6 +148,7 @@ class ModelRecognizer(EntityRecognizer):
             language: the language of the texts.
             folder: the folder of the model.
             deadline: the time limit for analysis.
+            odds: factor for the odds of all bounds (see `RedactionPolicy.model_odds`).
             is_harmless: returns whether to drop a detection, given as its text, start, end and entity.
         """
         self._deadline = deadline
@@ -152,9 +159,12 @@ class ModelRecognizer(EntityRecognizer):
             self._network = read_network(folder)
         if self._network is not None:
             self._kinds = [kind for kind in self._network.meta.kinds if kind != OTHER]
+            bounds = self._network.meta.bounds
             self._bounds = np.array(
-                [self._network.meta.bounds[kind] for kind in self._kinds], dtype=np.float32
+                [scale_bound(bounds[kind], odds) for kind in self._kinds], dtype=np.float32
             )
+        self._plain_bound = scale_bound(_PLAIN_BOUND, odds)
+        self._odd_address_bound = scale_bound(_ODD_ADDRESS_BOUND, odds)
         super().__init__(
             supported_entities=self._kinds or list(get_args(Entity)),
             name=f"{language} model",
@@ -266,11 +276,11 @@ class ModelRecognizer(EntityRecognizer):
             return True
         if not has_capitals:
             return False
-        if guesses.sensitive[tokens].max() < _PLAIN_BOUND and all(map(_is_small_word, texts)):
+        if guesses.sensitive[tokens].max() < self._plain_bound and all(map(_is_small_word, texts)):
             return True
         return (
             self._kinds[guesses.kinds[tokens[0]]] == "ADDRESS"
-            and guesses.sensitive[tokens].min() < _ODD_ADDRESS_BOUND
+            and guesses.sensitive[tokens].min() < self._odd_address_bound
             and not self._is_like_address(words, tokens, guesses)
         )
 

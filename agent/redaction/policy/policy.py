@@ -23,6 +23,9 @@ from agent.redaction.policy.site_patterns import check_entry, check_pattern
 
 Language = Literal["en", "es"]
 
+# How much is removed: each level is a shipped policy (see `choose_policy`).
+Level = Literal["default", "strict", "readable"]
+
 # In place of languages: each text is searched in the languages in which it is written.
 AUTO: Final = "auto"
 
@@ -110,6 +113,8 @@ class RedactionPolicy(BaseModel):
         allow: phrases within which detections are dropped, unless the phrases are known to name one of the people of
             the record.
         threshold: the minimum confidence of a detection, from 0 to 1.
+        model_odds: factor for the odds of the bounds of models of kind intramural and onnx. Below 1, models take more
+            words, above 1 fewer.
         published: whether the prompts and references of the shipped public benchmarks, whose data is recognised by its
             digest, are shown as they are ("shown") or redacted like other texts ("redacted").
         outside_judges: whether text redacted under this policy may be sent to outside judges
@@ -131,6 +136,7 @@ class RedactionPolicy(BaseModel):
     allow: Entries = ()
     limits: Limits
     threshold: Annotated[float, Field(ge=0, le=1)]
+    model_odds: Annotated[float, Field(ge=0.001, le=1000)] = 1.0
     published: Literal["shown", "redacted"] = "shown"
     outside_judges: bool = False
 
@@ -284,11 +290,13 @@ def load_policy(
     return policy.model_copy(update={"languages": (_check_language(language),)})
 
 
-def choose_policy(level: Literal["default", "strict"], language: str | None = None) -> str:
-    """Return the name of the shipped policy for a level of strictness and a language (None for that of each text).
+def choose_policy(level: Level, language: str | None = None) -> str:
+    """Return the name of the shipped policy for a level of redaction and a language (None for that of each text).
 
-    For Spanish alone, both levels use the GDPR policy, which replaces all entities.
+    For Spanish alone, the levels default and strict both use the GDPR policy, which replaces all entities.
     """
+    if level == "readable":
+        return "readable"
     if language not in (None, AUTO, "en"):
         return "gdpr"
     return "strict" if level == "strict" else "hipaa_safe_harbor"

@@ -12,17 +12,17 @@ from presidio_analyzer.nlp_engine import NlpArtifacts
 from agent.redaction.deadline import Deadline
 from agent.redaction.engine import Engine, open_engine
 from agent.redaction.models import model
-from agent.redaction.models.model import SHIPPED, ModelRecognizer, shipped_model
+from agent.redaction.models.model import SHIPPED, ModelRecognizer, scale_bound, shipped_model
 from agent.redaction.models.tokenizer import TokenizerEngine
 from agent.redaction.redacted import Withheld
 
 _KINDS = ["NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID"]
 
 
-def _recognizer(folder: Path) -> ModelRecognizer:
+def _recognizer(folder: Path, odds: float = 1) -> ModelRecognizer:
     deadline = Deadline()
     deadline.start(3_600)
-    return ModelRecognizer("en", folder, deadline)
+    return ModelRecognizer("en", folder, deadline, odds=odds)
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +83,26 @@ def test_rare_names_and_places_are_found_by_how_they_look_and_where_they_stand(
 )
 def test_harmless_text_is_left_alone(english: ModelRecognizer, text: str) -> None:
     assert _found(english, text) == []
+
+
+def test_fewer_words_are_taken_the_higher_the_odds() -> None:
+    folder = shipped_model("en")
+    assert folder is not None
+    text = "Lives near Winding Creek; per Casimir the Kellner score rose after a Tromso walk with bettina."
+    taken = []
+    for odds in (0.01, 1, 100):
+        covered = set()
+        for one in _recognizer(folder, odds).analyze(text, _KINDS, _artifacts(text)):
+            covered |= set(range(one.start, one.end))
+        taken.append(covered)
+    assert taken[0] > taken[1] > taken[2]
+
+
+def test_a_bound_keeps_its_place_between_0_and_1() -> None:
+    assert scale_bound(0.3, 1) == pytest.approx(0.3)
+    assert scale_bound(0.5, 4) == pytest.approx(0.8)  # odds of 1 become odds of 4
+    assert 0 < scale_bound(0.1, 0.001) < 0.1
+    assert 0.8 < scale_bound(0.8, 1000) < 1
 
 
 @pytest.mark.parametrize("word", ["NOT", "DENIES", "NEVER"])

@@ -1,14 +1,17 @@
 """Policies of a site's own: checked when they are read, named by file and key, and quoted nowhere."""
 
 from pathlib import Path
+from typing import get_args
 
+import click
 import pytest
 import yaml
 
+from agent.cli.redact import text
 from agent.errors import RedactionError
 from agent.redaction import Withheld, open_redactor
 from agent.redaction.engine import open_engine
-from agent.redaction.policy.policy import choose_policy, load_policy
+from agent.redaction.policy.policy import Level, choose_policy, load_policy
 from tests.agent.redaction.policies import POLICY
 from tests.agent.redaction.policy.own_policies import SHIPPED
 
@@ -106,16 +109,31 @@ def test_an_entity_that_no_recogniser_finds_is_named_with_the_languages(
         ("strict", None, "strict"),
         ("default", "es", "gdpr"),
         ("strict", "es", "gdpr"),
+        ("readable", None, "readable"),
+        ("readable", "es", "readable"),
     ],
 )
 def test_a_level_and_a_language_name_a_policy_that_opens(
-    level: str, language: str | None, name: str
+    level: Level, language: str | None, name: str
 ):
-    assert choose_policy("strict" if level == "strict" else "default", language) == name
+    assert choose_policy(level, language) == name
+
+
+def test_the_option_offers_every_level():
+    option = next(option for option in text.params if option.name == "level")
+    assert isinstance(option.type, click.Choice)
+    assert tuple(option.type.choices) == get_args(Level)
+
+
+@pytest.mark.parametrize("odds", ["0", "-1", "1e9", "much", ".nan"])
+def test_odds_that_are_none_are_refused_by_key(tmp_path: Path, odds: str):
+    (tmp_path / "ours.yaml").write_text(f"{POLICY.read_text()}model_odds: {odds}\n")
+    with pytest.raises(RedactionError, match="model_odds"):
+        load_policy("ours.yaml", tmp_path)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["strict", "limited_data_set", "gdpr"])
+@pytest.mark.parametrize("name", ["strict", "readable", "limited_data_set", "gdpr"])
 def test_every_shipped_policy_opens_and_clears_what_all_must(name: str):
     engine = open_engine(name)
     (shown,) = engine.redact_record(["Ms. Anna Holloway, MRN: 00451234, call 617-555-0143."])

@@ -265,7 +265,7 @@ def test_nothing_in_the_package_hashes_without_a_key_what_people_see():
 
 def test_every_shipped_policy_is_what_its_name_says():
     names = sorted(path.stem for path in (shipped("policies") / "redaction").glob("*.yaml"))
-    assert names == ["gdpr", "hipaa_safe_harbor", "limited_data_set", "strict"]
+    assert names == ["gdpr", "hipaa_safe_harbor", "limited_data_set", "readable", "strict"]
     policies = {name: load_policy(name) for name in names}
     assert {name: policy.name for name, policy in policies.items()} == {
         name: name for name in names
@@ -273,6 +273,10 @@ def test_every_shipped_policy_is_what_its_name_says():
     harbor = set(policies["hipaa_safe_harbor"].entities)
     assert set(policies["strict"].entities) > harbor
     assert set(policies["gdpr"].entities) >= harbor
+    assert set(policies["readable"].entities) == harbor
+    odds = {name: policy.model_odds for name, policy in policies.items()}
+    assert odds["strict"] < 1 < odds["readable"]
+    assert {odds["gdpr"], odds["hipaa_safe_harbor"], odds["limited_data_set"]} == {1}
     assert not {"DATE", "AGE", "LOCATION", "ZIP"} & set(policies["limited_data_set"].entities)
     assert harbor - {"DATE", "AGE", "LOCATION", "ZIP"} == set(policies["limited_data_set"].entities)
     assert not any(policy.keyed_operators or policy.outside_judges for policy in policies.values())
