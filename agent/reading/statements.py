@@ -44,17 +44,20 @@ _TURN = re.compile(
 _RETRACTION = compile_caseless(
     r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on"
     r"|actually(?:,| no\b)"
-    r"|no, |correction\s?[:,!]|sorry\b(?! friends)|hmm"
+    r"|no, |edit\s?:|correction\s?[:,!]|sorry\b(?! friends)|hmm"
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
-    r"|i (?:misread|meant|was wrong|stand corrected|take (?:that|it) back)|(?:was|were|is|am) mistaken"
+    r"|i (?:misread|meant|was wrong|stand corrected)|tak(?:e|ing) (?:that|it|this|my answer|my choice) back"
+    r"|(?:disregard|ignore) (?:the (?:above|previous|letter|answer)|my (?:answer|previous|first|earlier)"
+    r"|(?:that|this|it)(?=\s?(?:[.,;!]|$|\n)))"
+    r"|withdraw (?:my|that|this|the) (?:answer|choice)?|(?:was|were|is|am) mistaken"
     r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",
 )
 
 # One of these occurs in every retraction; looking for them first is much faster.
 _WORDS_OF_RETRACTION = (
-    *("wait", "hold on", "actually", "no, ", "correction", "sorry", "hmm", "oops", "on second ", "on further "),
+    *("wait", "hold on", "actually", "no, ", "edit", "correction", "sorry", "hmm", "oops", "on second ", "on further "),
     *("on closer ", "scratch that", "reconsider", "change my ", "mistake", "i misread", "i meant", "i was wrong"),
-    *("i stand corrected", "i take ", "made a", "let me "),
+    *("i stand corrected", " back", "made a", "let me ", "disregard ", "ignore ", "withdraw "),
 )  # fmt: skip
 
 _QUESTION = re.compile(r"[^.!?\n]{0,300}\?")

@@ -9,7 +9,7 @@ BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\
 _PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
 END = (
     rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
-    r"|\s#\s|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+    r"|\s\w{1,12}=|\s#\s|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
 _MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
 # "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
@@ -43,7 +43,7 @@ OR_MORE = re.compile(r"[)\]\"']?,?\s(?:or|and/or)\s(?!more\b|rather\b|in\sother\
 
 ALSO_RIGHT = re.compile(
     rf"[^.!?\n]{{0,60}}?\b(?:but|although|though|however|while|yet)\s[^.!?\n]{{0,20}}?(?:[{SIGNS}]{PADDING}*|\b[A-Z])\s"
-    r"(?:(?:is|are)\s(?:also|equally|just\sas|possible|plausible|reasonable|correct|acceptable|better|right)"
+    r"(?:(?:fits|matches|explains|works|seems|looks)\s(?:it\s)?(?:better|best)|(?:is|are)\s(?:also|equally|just\sas|possible|plausible|reasonable|correct|acceptable|better|right)"
     r"|(?:could|may|might|would|can)\s(?:also\s)?(?:be|work|apply)|also\b)"
 )
 """Another option that is called right too: "B, but D is also correct"."""
@@ -60,7 +60,7 @@ _NOUN = (
     r"|guess)"
 )
 _IS = (
-    r"(?:[\"']?\s?(?:::?|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe|has\sto\sbe|will\sbe|remains|becomes"
+    r"(?:'s(?=\s)|[\"']?\s?(?:::?|=|->|→|>)|\s-(?=\s)|\s(?:is|was|would\sbe|should\sbe|must\sbe|has\sto\sbe|will\sbe|remains|becomes"
     r"|seems\sto\sbe|appears\sto\sbe|seems|being))"
 )
 # "The answer to this question is", "Letter of the best option (A, B, C or D):"
@@ -83,6 +83,14 @@ NOT_BUT = re.compile(
     r"\sbut\s(?:rather\s|instead\s)?"
 )
 """An answer that is set against another: "the answer is not A but"."""
+CORRECTED = re.compile(
+    r"(?:^|(?<=\n)|(?<=[.!?,;:-]\s))(?:(?:wait|hold\son|sorry|hmm+|oops|ok(?:ay)?)\b[\s,.:!-]{1,4}){0,2}"
+    r"(?:actually|no|correction|edit|rather|make\sthat|i\smean|i\smeant)\b[\s,:-]{1,3}(?:(?:actually|wait|rather|i\smean)\b[\s,:-]{1,3}){0,2}"
+    r"(?:(?:it|that|this)(?:'s|\sis|\sshould\sbe|\smust\sbe|\swould\sbe|\shas\sto\sbe)\s|make\s(?:it|that)\s)?(?=[\"'(]?(?:"
+    rf"[{SIGNS}]|[a-z][.,;!)]|[a-z]$|[a-z]\n|(?:the\s)?(?:option|choice|answer)\s))"
+)
+"""A correction, whose option counts instead of the one before: "no, it is"."""
+PREFERRED = re.compile(rf"\bi\s(?:still\s|would\s|strongly\s|slightly\s)?prefer(?:red)?\s{_FILLER}")
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
     r"(?:choose|choosing|chose|select|selecting|selected|pick|picking|picked|stay\swith|staying\swith|stand\sby|favou?r|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
@@ -107,7 +115,8 @@ _VOTE = r"my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)
 _TAKE = rf"i(?:'d|'ll|\swould|\swill){_BEFORE_CHOOSE}\stake"
 CHOSEN = re.compile(
     rf"\b(?:{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_TAKE}|{_CHOOSE_WITHOUT_I}|{_KEY}|{_VOTE}"
-    rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)){_FILLER}(?<=[\s:])"
+    rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)"
+    rf"|(?:^|(?<=\n)|(?<=[.;:]\s)|(?<=\s-\s))(?:just\s)?(?:choose|pick|select|mark|tick)(?=\s[\"'(]?(?:[{LETTER_SIGNS}]|[a-z](?:[.!]|$|\n)))){_FILLER}(?<=[\s:])"
 )
 """A choice: "I would go with", "my vote goes to"."""
 # Verbs after which an option is no answer: "I see why you thought of", "I'd expect sweating in".

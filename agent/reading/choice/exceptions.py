@@ -45,6 +45,7 @@ _JUDGED = re.compile(
 _RIGHT = frozenset({"t", "true", "correct", "right", "holds", "✓"})
 # "It is excreted by the kidney  <-- this one"
 _ARROW = re.compile(r"\s(?:<\s?[-=]{1,4}|<<+|←|⬅|◄)\s?(?P<note>.{0,60})\Z")
+_TICKED = re.compile(rf"(?P<tick>[✓✗])\s?(?P<sign>[{SIGNS}])")
 _REJECTS = re.compile(
     r"\b(?:not?|never|wrong|false|incorrect|tempting|trap|maybe|possibly|or)\b|n't\b|[?✗]"
 )
@@ -54,7 +55,12 @@ def read_exceptions(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of an answer that sets one option apart from the others."""
     if find_last_retraction(answer.text) is not None or answer.options.has_common_word:
         return []
-    return [*_read_all_except(answer), *_read_odd_verdict(answer), *_read_arrow(answer)]
+    return [
+        *_read_all_except(answer),
+        *_read_odd_verdict(answer),
+        *_read_arrow(answer),
+        *_read_ticked(answer),
+    ]
 
 
 def _read_all_except(answer: MarkedAnswer) -> Iterator[OptionClaim]:
@@ -126,6 +132,23 @@ def _read_arrow(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     ((line, end),) = marked
     option = _find_option_of_line(answer, line.start, end)
     if option is not None:
+        yield OptionClaim(option, line.start, line.end, ClaimStrength.MENTIONED, COMMENTED_OPTIONS)
+
+
+def _read_ticked(answer: MarkedAnswer) -> Iterator[OptionClaim]:
+    """Read a list of all options in which one has a tick and every other one a cross or an empty box."""
+    ticked: list[tuple[int, Line]] = []
+    options: set[int] = set()
+    for line in answer.lines[:_MAX_LINES]:
+        item = _TICKED.match(answer.text, line.start)
+        if item is None:
+            continue
+        option = decode(item["sign"])
+        options.add(option)
+        if item["tick"] == "✓":
+            ticked.append((option, line))
+    if len(ticked) == 1 and options == set(range(answer.options.count)):
+        ((option, line),) = ticked
         yield OptionClaim(option, line.start, line.end, ClaimStrength.MENTIONED, COMMENTED_OPTIONS)
 
 

@@ -8,7 +8,7 @@ from agent.reading.choice import cues
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.lists import Listing
 from agent.reading.choice.marked_answer import Line, MarkedAnswer, OptionReference
-from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, SIGNS, UNKNOWN
+from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, PADDING, SIGNS, UNKNOWN
 from agent.reading.choice.rules import (
     FIRST_LINE,
     LAST_LINE,
@@ -20,7 +20,9 @@ from agent.reading.statements import is_conditional, is_denied, is_question
 from agent.reading.words import plain_words
 
 _BARE = re.compile(r"[(\[<{\"']*([A-Za-z])[)\]>}\"'.:,;!✓\s]{0,9}")
-_ASKED_BACK = re.compile(r"[(\[\"']?[A-Z][)\]\"'.]?\s?\?")
+_ASKED_BACK = re.compile(
+    r"[(\[\"']?[A-Z][)\]\"'.]?(?:,?\s(?:I\s(?:think|guess|believe)|probably|maybe|right))?\s?\?"
+)
 _AT_LINE_START = re.compile(
     rf"(?:(?i:{cues.CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}]))?[\"'(\[<{{]{{0,2}}(?:{cues.MARKED}"
     rf"|(?P<marked>[A-Za-z])(?=[.):\]](?![A-Za-z]\.)|\s-(?=\s)){cues.NOT_A_NAME}"
@@ -62,6 +64,13 @@ _NO_LABEL = re.compile(
     r"\b(?:options?|choices|considered|considering|compar\w*|between|versus|question(?!\s?\d)|note|left\sout|runner-?up|(?<!next\s)(?<!best\s)(?<!first\s)step|figure"
     r"|example|patient|analysis|explanation|reasoning|explain)\b[^:]{0,40}$"
 )
+# "B rather than C."
+_PREFERENCE = re.compile(
+    rf"(?:(?i:{cues.CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}]))?[(\[\"']?(?:{cues.MARKED}|(?P<capital>[A-Z]))[)\]\"']?"
+    r",?\s(?:rather\sthan|instead\sof|over|(?:and\s|but\s)?not)\s"
+    rf"(?i:{cues.CALLED}|(?:the|an?)\s)?[(\[\"']?(?:[{SIGNS}]{PADDING}*|[A-J])[)\]\"']?[.!]?(?=\s?$|\n)"
+)
+_TICK = re.compile(r"[✓✗]\s?")
 _SHORT_PHRASE = re.compile(
     rf"[^\n.,;:!?()\[\]{SIGNS}]{{2,70}}\s(?:(?=[{LETTER_SIGNS}])|[(\[](?=[{SIGNS}]))"
 )
@@ -158,7 +167,8 @@ def _is_text_list(answer: MarkedAnswer) -> bool:
     """Return whether several lines begin with different options' texts, so that the lines are a list."""
     begun: set[int] = set()
     for line in answer.lines:
-        reference = _read_at_line_start(answer, line.start)
+        mark = _TICK.match(answer.text, line.start)
+        reference = _read_at_line_start(answer, mark.end() if mark else line.start)
         if reference is not None and reference.by_text:
             begun.add(reference.option)
     return len(begun) > 1
@@ -177,7 +187,7 @@ def _is_after_prose(answer: MarkedAnswer) -> bool:
 def _read_line(
     answer: MarkedAnswer, line: Line, rule: OptionRule, claimed_ends: set[int]
 ) -> list[OptionClaim]:
-    claims = _read_pure(answer, line, rule)
+    claims = _read_pure(answer, line, rule) or _read_preference(answer, line, rule)
     if not claims and not _is_letter_pair(answer, line):
         claims = _read_labelled(answer, line, STATED_RULES.get(rule.name, rule))
     if not claims:
@@ -220,6 +230,24 @@ def _read_pure(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[Optio
     is_whole = cues.PURE_TAIL.fullmatch(text, reference.end, line.end)
     if not is_whole or is_question(text, reference.end):
         return []
+    return [
+        OptionClaim(
+            reference.option,
+            line.start,
+            reference.end,
+            ClaimStrength.ANSWER,
+            rule,
+            reference.by_text,
+        )
+    ]
+
+
+def _read_preference(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[OptionClaim]:
+    """Read a line that sets an option above another one: "B rather than C."."""
+    preference = _PREFERENCE.fullmatch(answer.text, line.start, line.end)
+    if preference is None:
+        return []
+    reference = answer.make_reference(preference)
     return [
         OptionClaim(
             reference.option,

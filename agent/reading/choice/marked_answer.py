@@ -36,6 +36,13 @@ _CLAUSE_END = re.compile(r"(?:[.!?,;:]|\s-)\s|\n")
 _SENTENCE_END = re.compile(r"[.!?][)\]\"']*\s|\n")
 _LETTER_AND_WORD = re.compile(r"[(\"']?([A-Z])[)\"']?\s([A-Za-z]{4,30})\b")
 
+# "I hope this helps!", "Confidence: 92%", "(If the question had asked for the test, I would have said B.)"
+_CLOSING_LINE = re.compile(
+    r"(?:i\shope|hope\sthis|let\sme\sknow|would\syou\slike|do\syou\swant|feel\sfree|good\sluck|thanks?\b|please\s(?:consult|let|note)"
+    r"|if\syou\s(?:have|want|need|would))[^\n]*"
+    r"|(?:my\s)?(?:confidence|certainty|probability)(?:\s(?:level|score))?\s?[:=][^\n]{1,30}"
+    r"|\((?:if|had|note|although|though|disclaimer)\b[^\n]*\)"
+)
 _LETTER_AND_SENTENCE = re.compile(r"[A-Za-z][)\]]?\.\s")
 _WRONG_NOW = re.compile(r"[)\]\"']?\s(?:is|are|would\sbe)\s(?:wrong|incorrect|false)\b")
 
@@ -47,7 +54,7 @@ class MarkedAnswer:
         plain: the answer.
         text: the answer with marked references, of the same length.
         lower: the same in lower case.
-        lines: the lines' positions.
+        lines: the lines' positions, without last lines such as "I hope this helps".
         options: the question's options.
     """
 
@@ -56,7 +63,16 @@ class MarkedAnswer:
         self.plain = plain
         self.text = options.mark(plain)
         self.lower = _lower(self.text)
-        self.lines = [Line(line.start(), line.end()) for line in re.finditer(r"[^\n]+", plain)]
+        lines = [Line(line.start(), line.end()) for line in re.finditer(r"[^\n ][^\n]*", plain)]
+        self.lines = self._drop_closing_lines(lines)
+
+    def _drop_closing_lines(self, lines: list[Line]) -> list[Line]:
+        """Return the lines without the last ones that say nothing about the answer."""
+        for count in range(len(lines), 1, -1):
+            line = lines[count - 1]
+            if not _CLOSING_LINE.fullmatch(self.lower, line.start, line.end):
+                return lines[:count]
+        return lines
 
     def read_reference(self, position: int) -> OptionReference | None:
         """Return the reference at the position, which is behind a cue such as "the answer is"."""

@@ -22,6 +22,7 @@ _CHARACTERS = str.maketrans(
         **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
         **dict.fromkeys("✔✅☑", "✓"),
         **dict.fromkeys("❌✘☒❎", "✗"),
+        **dict.fromkeys("➡➜➔➙➤⟶⇨", "→"),
         # The frames of boxes.
         **dict.fromkeys(map(chr, range(0x2500, 0x2580)), " "),
         "\u2014": " - ",
@@ -78,6 +79,10 @@ _STEPS = (
     _Step(("</",), re.compile(r"</?(?:b|i|em|strong|p|u|span|div|li|ul|br ?/?)>"), ()),
     _Step(("<|",), re.compile(r"<\|[^|<>\n]{1,40}\|>(?:assistant|user|system)?"), ("\n",)),
     _Step(("[/", "[I", "<s>", "</s>"), re.compile(r"\[/?INST\]|</?s>"), (" ",)),
+    # Boxes: "- [x] Heparin", "- [ ] Aspirin".
+    _Step(("[x]", "[X]"), re.compile(r"^(?:[-*+] )?\[[xX]\](?= )", re.MULTILINE), ("✓",)),
+    _Step(("[ ]",), re.compile(r"^(?:[-*+] )?\[ \](?= )", re.MULTILINE), ("✗",)),
+    _Step(("!!",), re.compile(r"(?<=!)!+"), ()),
     _Step(("~",), re.compile(r"~~[^~]{0,500}~~"), ()),
     _Step(("\\",), re.compile(r"\\[()\[\]]"), ()),
     _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^>{1,3} ", re.MULTILINE), ()),

@@ -7,6 +7,7 @@ from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaim
 from agent.reading.choice.comments import read_last_sentence, read_listings, read_sentences
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
+from agent.reading.choice.dialogues import find_last_exchange
 from agent.reading.choice.elimination import read_elimination
 from agent.reading.choice.exceptions import read_exceptions
 from agent.reading.choice.lines import read_lines
@@ -15,6 +16,7 @@ from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.references import UNKNOWN, OptionTexts
+from agent.reading.choice.rivals import grants_rival
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
@@ -24,7 +26,7 @@ from agent.reading.reading import Reading
 
 # A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters
-_LONE_LETTER = re.compile(r"\s{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}\s{0,9}")
+_LONE_LETTER = re.compile(r"[\s.]{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}[\s,]{0,9}")
 
 # "B B B B"
 _REPEATED_LETTER = re.compile(r"\W{0,3}([A-Z])(?:\W{1,5}\1){1,300}\W{0,3}")
@@ -80,12 +82,18 @@ def _read(text: str, options: tuple[str, ...]) -> OptionClaim | None:
 
 
 def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
+    exchange = find_last_exchange(text)
+    if exchange is not None:
+        text = exchange.text
     answer = MarkedAnswer(text, _prepare(options))
     try:
         claims = collect_claims(answer)
     except TooManyClaimsError:
         return None
-    return choose_claim(claims, answer.text)
+    if exchange is not None:
+        claims = [claim for claim in claims if claim.start >= exchange.start]
+    claim = choose_claim(claims, answer.text)
+    return None if claim is not None and grants_rival(answer, claim) else claim
 
 
 def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:

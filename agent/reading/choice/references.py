@@ -85,7 +85,8 @@ _LETTER_AFTER = re.compile(
 _MARKED_LETTER = re.compile(
     rf"{_CALLED}?[(\[](?:(?i:option|choice|answer)[ ])?([A-Z])[)\]](?!-?\w)"
     r"|\b(?i:(?:answer[ ])?(?:options?|choices?|letters?|alternative))[ ][\"']?([A-HJ-Z]|I(?![ ][a-z]))[\"']?(?![\w'-])"
-    r"|\b(?i:option|choice)[ ][\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w)))"
+    r"|\b(?i:option|choice)[ ][\"']?([a-z])[\"']?(?=\s?(?:$|\n|[.,;:!)](?!\w))|\s(?:is|was|seems|fits)\s)"
+    r"|\b(?i:option|choice)[ ]\(([a-z])\)"
 )
 # A letter is marked only beside one of these.
 _NEEDED_FOR_LETTER = ("(", "[", "option", "choice", "letter", "alternative")
@@ -195,7 +196,7 @@ class OptionTexts:
             overlaps_previous = following > 0 and spans[following - 1].end > match.start()
             overlaps_next = following < len(spans) and starts[following] < match.end()
             if not overlaps_previous and not overlaps_next:
-                sign = self._sign_letter(match[1] or match[2] or match[3])
+                sign = self._sign_letter(match[match.lastindex or 0])
                 # "[S]" is a concentration.
                 if sign == _SIGN_OF_UNKNOWN and match[0][0] == "[":
                     continue

@@ -47,13 +47,14 @@ ASKS_FOR_ONE = re.compile(
     r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
     r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
 )
+_COMMENT = re.compile(r":\s\w")
 _LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _BRACKETED = re.compile(
     rf"\b(?:is|are|be|was|with|give|start|of|to|for)\s[^.,;:!?\n{SIGNS}]{{2,80}}?\s(?=[{LETTER_SIGNS}]{PADDING}*\s?(?:[.!](?:\s|$)|\n|$))"
 )
 # An option, or the letter of "the statement in D"
 _NAMED = re.compile(
-    rf"{cues.MARKED}|\b(?:[Ii]n|[Ss]tatement)\s(?P<capital>[A-Z])(?=[)\]\"'.:,]?\s)"
+    rf"{cues.MARKED}|(?:^|(?<=\n)|\b[Ii]n\s|\b[Ss]tatement\s)(?P<capital>[A-Z])(?=[)\]\"'.:,]?\s)"
 )
 _SUBJECT = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-Z])(?=[)\]\"'.:]?\s))")
 BEFORE_SUBJECT = re.compile(
@@ -66,6 +67,11 @@ _MADE_RIGHT = re.compile(
     r"\s(?:the|by\sfar\sthe)\s(?:best|correct|right|most\s(?:likely|plausible|probable|appropriate))\b)"
 )
 # "This corresponds to option C"
+_COMPARED = re.compile(
+    rf"(?i:\bbetween)\s(?:(?i:{cues.CALLED})?[(\"']?(?:[{SIGNS}]{PADDING}*|[A-Z])[)\"']?(?:,\s|\s(?:and|or|vs\.?)\s)?){{2,4}}[,:]\s"
+    rf"(?i:{cues.CALLED})?[(\"']?(?:{cues.MARKED}|(?P<capital>[A-Z]))[)\"']?"
+    r"\s(?:is|fits|seems|looks|explains|matches|works)\s(?:\w{1,12}\s){0,3}?(?:better|best|stronger|more\s(?:likely|plausible|appropriate|suitable|probable|fitting))\b"
+)
 _CORRESPONDS = re.compile(
     r"\b(?:corresponds?|refers?|amounts?|equates?|points)\s(?:exactly\s|best\s|most\sclosely\s)?to\s"
     rf"(?=[\"'(]?(?:[{LETTER_SIGNS}]|[a-z](?=[,.:;]|\s[(-]|$)))"
@@ -86,6 +92,8 @@ def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
         *read_after(cues.STATED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.NOT_BUT, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.CHOSEN, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(cues.CORRECTED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *read_after(cues.PREFERRED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.CONCLUSION, answer, ClaimStrength.ANSWER, STATED_ANSWER),
     ]
     yield from claims
@@ -96,6 +104,7 @@ def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     yield from _read_called_right(answer)
     yield from _read_decided(answer)
     yield from _read_only_left(answer)
+    yield from _read_compared(answer)
 
 
 def read_after(
@@ -106,8 +115,16 @@ def read_after(
         reference = answer.read_reference(match.end())
         if reference is None:
             reference = _read_apposition(answer, match.end())
-        if reference is not None:
-            yield from _make_claims(answer, match.start(), reference, strength, rule)
+        if reference is None:
+            continue
+        # "So ascites: seen." is an item of a list.
+        if (
+            cue is cues.CONCLUSION
+            and reference.by_text
+            and _COMMENT.match(answer.text, reference.end)
+        ):
+            continue
+        yield from _make_claims(answer, match.start(), reference, strength, rule)
 
 
 def _read_apposition(answer: MarkedAnswer, position: int) -> OptionReference | None:
@@ -255,6 +272,24 @@ def _read_only_left(answer: MarkedAnswer) -> Iterator[OptionClaim]:
             continue
         option = answer.make_reference(match).option
         yield OptionClaim(option, match.start(), match.end(), ClaimStrength.ANSWER, STATED_ANSWER)
+
+
+def _read_compared(answer: MarkedAnswer) -> Iterator[OptionClaim]:
+    """Read "Between B and C, C is better"."""
+    if "between" not in answer.lower:
+        return
+    for match in iter_matches(_COMPARED, answer.text):
+        reference = answer.make_reference(match)
+        if is_question(answer.text, match.end()) or is_qualified(answer.text, match.end()):
+            continue
+        yield OptionClaim(
+            reference.option,
+            match.start(),
+            match.end(),
+            ClaimStrength.ANSWER,
+            STATED_ANSWER,
+            reference.by_text,
+        )
 
 
 def _read_called_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:

@@ -79,7 +79,7 @@ SUMMARY = ("Linoleic acid", "Linolenic acid", "Both of the above", "None of the 
         ("Three.", COUNTS, "A"),
         ("Zero percent.", SHARES, "B"),
         ("So the chance is 50%.", CHANCES, "D"),
-        ("15 grams? No, 15 mg.", DOSES, None),
+        ("15 grams? No, 15 mg.", DOSES, "A"),
         ("It is 20 mg.", DOSES, "B"),
         ("Class four", CLASSES, "D"),
         ("Class II", CLASSES, "B"),
