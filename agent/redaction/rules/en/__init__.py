@@ -4,6 +4,7 @@ from presidio_analyzer import EntityRecognizer
 
 from agent.redaction.deadline import Deadline
 from agent.redaction.rules.en import contacts, dates, names, numbers, people, places
+from agent.redaction.rules.en.bare_dates import find_bare_dates
 from agent.redaction.rules.en.names import everyday, name_findings, words
 from agent.redaction.rules.en.small_letters import find_in_small_letters
 from agent.redaction.rules.en.unknown import find_unknown
@@ -28,6 +29,7 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             finders=[
                 (frozenset({"NAME"}), name_findings),
                 (frozenset({"NAME", "LOCATION", "FACILITY"}), find_in_small_letters),
+                (frozenset({"DATE"}), find_bare_dates),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
         )

@@ -22,18 +22,8 @@ _CLOCK = (
     r"(?:[T ,@]{1,3}(?:at )?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[ap]\.?m\b\.?)?(?:Z\b|[+-]\d\d:?\d\d)?"
     r"|[T ,@]{1,3}(?:at )?\d{4} ?(?:hrs?|hours|h)\b)?"
 )
-_DATE_CUE = (
-    r"(?:on|since|from|until|till?|before|after|by|dated?|of|as of|DOB|D\.O\.B\.|DOS|DOA|DOD|LMP|EDD|EDC|born"
-    r"|visit|seen"
-    r"|due|and|to|through|thru|between|around|about|week of|admitted|discharged|admit|discharge|adm|d/c|surgery"
-    r"|collected|received|reported|performed|given|last dose|next dose|f/u|follow-?up|appt|appointment)"
-)
 _NOT_IN_WORD = r"(?<![\w/.])(?<!\d-)"
 _NOT_ON = r"(?![\w/%]|[.-]\d)"
-_NOT_A_DATE = (
-    r"(?! ?(?:mm|cm|mg|mcg|ml|scale|strength|points?|%|mmHg|dose|power|tablets?|of the|(?:min(?:ute)?|hour|hr|day"
-    r"|week|wk|month|year|yr|time|beat|patient|case|unit)s?\b|fold|kg|U\b))"
-)
 _NUMERIC = (
     r"(?:(?:19|20)\d\d(?P<a>[-/.])(?:1[0-2]|0?[1-9])(?P=a)(?:3[01]|[12]\d|0?[1-9])"
     r"|(?:3[01]|[12]\d|0?[1-9])(?P<b>[-/.])(?:3[01]|[12]\d|0?[1-9])(?P=b)(?:(?:19|20)\d\d|\d\d))"
@@ -48,50 +38,12 @@ _ROMAN = r"(?:XI{0,2}|I{1,3}|IV|VI{0,3}|IX)"
 _HOLIDAY = r"\L<holidays>(?!'?s? (?:disease|factor|tree|palsy))"
 _WEEKDAY = r"\L<weekdays_in_short>(?!\p{L})\.?"
 
-_WEEKDAY_BEFORE = r"\b(?:\L<weekdays>|Mon|Tues?|Weds?|Thu(?:rs)?|Fri|Sat|Sun)\.?"
-
-# Events of a day, and the end of a phrase. Between them, two numbers are a month and a day, not a count or a score.
-_EVENT = r"(?:\p{L}{2,16}\L<event_endings>|\L<events>|c\d)"
-_ENDS = (
-    r"(?=\s{0,2}(?:[,.;:)?!]|$|\n)"
-    r"| (?:and|at|with|w/|showed|shows|for|by|who|now|was|per|via|but|then|after|due|c/b)\b)"
-)
-_DAY_AND_MONTH = r"(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9])"
 _COUNTED_DAY = r"(?:(?:twenty|thirty)[- ]\L<one_to_nine>|\L<teens>|twenty|thirty|\L<one_to_nine>|ten|eleven|twelve)"
 _OTHER_MONTH = (
     r"\L<months_of_other_calendars>(?:[ -](?:al-?\p{L}{3,10}|ii?|sheni|rishon|bet|aleph))?(?!\p{L})"
 )
 
 _DATES = (
-    Rule(  # "s/p Whipple 3/28", "infused 4/1 and 4/15"
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<=(?<![\p{{L}}]){_EVENT}(?: (?:on|done|again))?[: (]{{1,2}}){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
-    ),
-    Rule(
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<=(?:s/p|status post|positive for|negative for|h/o|hx of|admitted for|here for)"
-        rf" [\w-]{{2,20}}(?: [\w-]{{2,20}})? ){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
-    ),
-    Rule(  # "tomorrow 7/12"
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<=(?<![\p{{L}}])(?:tomorrow|yesterday|today|tonight|next|(?:last|next|this) (?:week|month|{_WEEKDAY}))"
-        rf",?[ (]{{1,2}}){_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
-    ),
-    Rule(  # the first of two dates, where the second is certainly a date
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<![\w/.%=<>~(-])(?<!\d ){_DAY_AND_MONTH}(?= ?(?:and|or|&|,|then|to|-|through) ?"
-        rf"(?:1[0-2]|0?[1-9])/(?:1[346-9]|2[234679]|31){_NOT_ON}{_NOT_A_DATE})",
-    ),
-    Rule(  # the second of two dates, after the same words
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<=(?<![\p{{L}}]){_EVENT} {_DAY_AND_MONTH} ?(?:and|or|&|,|then|to|-|through) ?)"
-        rf"{_DAY_AND_MONTH}{_NOT_ON}{_ENDS}",
-    ),
     Rule(  # Hebrew, Islamic and Persian calendars
         "DATE",
         Digits(1, 2, "A a"),
@@ -122,34 +74,6 @@ _DATES = (
         "DATE",
         Digits(4, 4, "-"),
         rf"{_NOT_IN_WORD}(?:19|20)\d\d-(?:1[0-2]|0[1-9]|W[0-5]\d(?:-\d)?){_NOT_ON}",
-    ),
-    Rule(
-        "DATE",
-        Digits(1, 2, "-/"),
-        rf"(?i)(?<=(?<!\w){_DATE_CUE}[: (]{{1,3}})(?!5/5(?!\d))(?<![/\d][45],? (?:and|to) )"
-        rf"(?:1[0-2]|0?[1-9])[-/](?:3[01]|[12]\d|0?[1-9])"
-        rf"(?:/\d\d(?!\d))?{_NOT_ON}{_NOT_A_DATE}{_RANGE}",
-    ),
-    Rule(
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?i)(?<={_WEEKDAY_BEFORE},? )(?:3[01]|[12]\d|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]){_NOT_ON}",
-    ),
-    Rule(  # a month and a day that cannot be a score
-        "DATE",
-        Digits(1, 2, "/"),
-        rf"(?<![\w/.%=<>~(-])(?<!\d )(?<!(?i:score|of|scored|grade|strength|vision|acuity|pain|ratio|in|was|only"
-        rf"|and|or)[: ]{{1,2}})"
-        rf"(?:1[0-2]|0?[1-9])/(?:1[346-9]|2[234679]|31){_NOT_ON}{_NOT_A_DATE}(?! ?\(| of\b| (?:m[ae]n|women"
-        rf"|subjects|eyes"
-        rf"|nodes|samples|children|infants|participants|respondents|persons|people|studies|tumou?rs)\b)",
-    ),
-    Rule(  # a line or list item that begins with a date: "3/14: fever"
-        "DATE",
-        Digits(1, 2, "/"),
-        r"(?:^|(?<=^[-*>] )|(?<=\n[ \t]{1,4}))(?!1/[2348]|2/3|3/[45])(?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d"
-        r"|0?[1-9])(?=:? [\p{L}(]| -|:)"
-        r"(?!:? (?:mm|cm|strength|power|points?))",
     ),
     Rule(
         "DATE",
@@ -191,6 +115,18 @@ _DATES = (
     Rule(
         "DATE", WORDS, rf"(?i){_MONTH} (?:the )?{_DAY_WORD}\b(?:,? (?:{_YEAR}|{_YEAR_IN_WORDS}))?"
     ),
+    Rule(  # "ninth of the fourth, seventy-one", as spoken
+        "DATE",
+        WORDS,
+        rf"(?i){_DAY_WORD} of (?:the )?(?:\L<ordinals>),? (?:of )?(?:{_YEAR}|{_YEAR_IN_WORDS}"
+        r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\L<one_to_nine>)?(?! ?(?:percent|mg|units?)\b))",
+    ),
+    Rule(  # "eyes ok at April slit lamp"
+        "DATE",
+        WORDS,
+        r"(?<=\b(?i:at|for|the|his|her|my|our|your|their) )(?:January|February|April|June|July|September|October"
+        r"|November|December)\b(?! (?:\p{Lu}|and \p{Lu}|effect|phenomenon))",
+    ),
     Rule("DATE", WORDS, rf"(?i){_MONTH}[ ,/-]{{0,3}}(?:of )?{_YEAR}"),
     Rule("DATE", WORDS, rf"{_MONTH},? (?:of )?{_YEAR_IN_WORDS}\b"),
     Rule("DATE", WORDS, rf"(?i){_MONTH}-\d{{1,2}}-(?:\d{{4}}|\d\d)\b"),
@@ -231,11 +167,6 @@ _DATES = (
         r"|born(?: on)?|expir(?:es|y)|exp)(?: (?:is|was|of))?[: #.=-]{1,4}\K"
         r"(?:\d{1,4}[ ./-]{1,2}\d{1,2}[ ./-]{1,2}\d{2,4}|\d{8}|\d{6}|\d{1,2}[/-]\d{2,4})(?![\w-])",
     ),
-    Rule(  # a year of birth that reveals an age over 89
-        "DATE",
-        WORDS,
-        r"(?i)(?:born in|birth year|year of birth|YOB)(?: is| was)?[: ]{1,2}\K(?:18\d\d|19[0-2]\d|193[0-5])\b",
-    ),
     Rule(
         "DATE",
         WORDS,
@@ -252,8 +183,18 @@ _YEARS_OLD = (
     r"(?! (?:ago|later|earlier|before|after|apart|history|of (?!age\b)"
     r"|follow|survival|in (?:a|the) row))"
     r"|years?'? of age|y(?:[mf])?(?=[ ,.;)/]|$)|(?<! )(?-i:[MF])(?=[ ,.;)/]|$)"
-    r"|(?-i:[MF])(?= (?:with|who|presents|presenting|c/o|s/p|here|adm)\b))"
+    r"|(?-i:[MF])(?= (?:with|who|presents|presenting|c/o|s/p|here|adm)\b)"
+    r"|/(?-i:[MF])(?![\w/])"
+    r"| (?:male|female|man|woman|lady|gentleman)\b"
+    r"(?! (?:patients|subjects|controls|adults|mice|rats)|,? (?:and )?\d))"
 )
+# People whose age may follow "is": not their pulse or saturation.
+_PERSON = (
+    r"(?:(?:he|she|who|i|you|(?:the )?(?:patient|pt|client|resident)|\L<relatives>|grandpa|grandma|nan|nana)"
+    r"(?: is| was|'s|'m| am| turns| turned| will be| would be| just turned)|he's|she's)"
+    r"(?: (?:now|almost|nearly|about|already|only|just|actually))?"
+)
+_YEAR_OF_90_YEARS_AGO = r"(?:18\d\d|19[0-2]\d|193[0-6])"
 _NOT_COMPARED = (
     r"(?<!\b(?:over|above|beyond|than|least|most|to|of|under"
     r"|below|until|past|next|last|first|for) )(?<![\d.<>=≥≤+-])"
@@ -261,8 +202,8 @@ _NOT_COMPARED = (
 _AGES = (
     Rule(
         "AGE",
-        Digits(2, 3, "aA -"),
-        rf"(?i){_NOT_COMPARED}(?<![<>≥≤] )(?<!\d ?[-–] ?)\K(?:9\d|1[0-3]\d)(?={_YEARS_OLD})",
+        Digits(2, 3, "aA -/"),
+        rf"(?i){_NOT_COMPARED}(?<![<>≥≤] |\d,)(?<!\d ?[-–] ?)\K(?:9\d|1[0-3]\d)(?={_YEARS_OLD})",
     ),
     Rule(
         "AGE",
@@ -309,7 +250,42 @@ _AGES = (
     Rule(
         "AGE",
         WORDS,
-        rf"(?i)(?<!\b(?:over|than|least|most) ){_OVER_89}(?=[ -]years?[ -](?:olds?|of age)|-year|[ -](?:yo|y/o)\b)",
+        rf"(?i)(?<!\b(?:over|than|least|most) ){_OVER_89}(?=[ -](?:years?|yrs?)[ -](?:olds?|of age)|-year"
+        r"|[ -](?:yo|y/o)\b)",
+    ),
+    Rule(  # "pt is 93, lives with her niece"
+        "AGE",
+        WORDS,
+        rf"(?i){_PERSON} \K(?:(?:9\d|1[01]\d)(?![.,]\d|[\w%/:-])|{_OVER_89}\b)"
+        r"(?=\s{0,2}(?:[,.;:!?)]|$|\n)| (?:and|but|now|with|who|today|this|next|in|yet|so)\b"
+        r"(?! (?:a half|over|\L<teens>|\p{L}{3,6}ty)\b))",
+    ),
+    Rule(  # "PMR, 90 this year"
+        "AGE",
+        Digits(2, 3, " "),
+        r"(?i)(?<=(?:[,;(] ?|\b(?:is|be|turns?|turning) ))(?:9\d|1[01]\d)"
+        r"(?= (?:this|next|last) (?:year|month|week|spring|summer|fall|autumn|winter|\L<months>)\b)",
+    ),
+    Rule(  # "Last year, at 100, she still sang"
+        "AGE",
+        Digits(2, 3, ", A"),
+        r"(?i)(?<=(?:[,;.(] |^|\b(?:and|still|even|now) )at )(?:9\d|1[01]\d)(?=,? (?:s?he|they|the patient)\b)",
+    ),
+    Rule(  # "Wife Theodora, 90, at bedside"
+        "AGE",
+        Digits(2, 3, ",.);"),
+        r"(?<=\b(?i:\L<relatives>|\L<titles_in_short>)\.? (?:\p{Lu}[\p{L}'-]{1,20} ){0,2}\p{Lu}[\p{L}'-]{1,20},? [(]?)"
+        r"(?:9\d|1[01]\d)(?=[,.;)](?!\d))",
+    ),
+    Rule(  # "F/93"
+        "AGE", Digits(2, 3, "A ,.)*"), r"(?<=(?<![\w/-])[MF] ?/ ?)(?:9\d|1[01]\d)(?![\w/%.-])"
+    ),
+    Rule(  # a year of birth that reveals such an age
+        "AGE",
+        WORDS,
+        r"(?i)(?:born|b(?=\.)|n[ée]e?|birth ?year|(?:year|yr) of birth|YOB|DOB)\b\.?"
+        r"(?: (?:is|was|in|on|about|around|circa|ca?\.?|the year)){0,2}[: (]{1,3}\K"
+        rf"(?:{_YEAR_OF_90_YEARS_AGO}(?![-/.]?\d)|['’](?:2[7-9]|3[0-6])(?!\w))",
     ),
     Rule("AGE", WORDS, rf"(?i)(?:aged?(?: of)?|turned) \K{_OVER_89}(?![\w-])"),
     Rule(

@@ -63,6 +63,24 @@ FOUND = {
         "«2022-03» report",
         "Monday the «14th»",
         "«2023年5月7日»",
+        "last seen here «12-2» for same, left ama",
+        "no visit since «3/14»\nvs 158/92",
+        "unwitnessed fall «4/6» 0540, found beside bed",
+        "paper to return «8/20», please fax",
+        "interpreter booked «31/12» 0900.",
+        "released from the county jail «3/3». PO is",
+        "0230 OR set 0600 «4/27», team",
+        "(reconciled «12/2» by pharmacy)",
+        "F/u: peds «3/4» @ 10:15, ph",
+        "Date recvd «9.14»   triaged «9.15» 0610",
+        "monitor visit «15.09»: form signed",
+        "d. of pneumonia «19/12». Image",
+        "on «16-04» evening",
+        "Na\n«11/30»    71.4   -400\n«12/1»     69.9   -1850\n«12/2»     68.3   -1600",
+        "PICC placed «6/6» by IR",
+        "seen 3/14/2022; sutures out «7/9»",
+        "date is «ninth of the fourth, seventy-one».",
+        "eyes ok at «April» slit lamp",
     ),
     "AGE": (
         "Mr. Holloway, «91», of Duluth takes apixaban.",
@@ -81,6 +99,19 @@ FOUND = {
         "a «nonagenarian» with dementia",
         "«one hundred and two» years old",
         "He is «97» y/o",
+        "Pemberton   «93»/M   rm",
+        "F/«92» with sepsis",
+        "HPI: «ninety-three»-yr-old retired pilot",
+        "wife Theodora, «90», at bedside",
+        "pt is «93», lives w/ niece",
+        "mother is «ninety-two», still gardening",
+        "PMR, «90» this year, pred reduced",
+        "Last year, at «100», she still sang",
+        "«97» male with cough",
+        "She was born «1932» and is well",
+        "resident b. «1923»",
+        "born in '«31», before the bridge",
+        "YOB: «1928»",
     ),
     "SSN": (
         "123-45-6789 is hers: «123-45-6789»",
@@ -368,6 +399,56 @@ FOUND = {
     ),
 }
 
+# Texts without identifiers that resemble those above.
+HARMLESS = {
+    "DATE": (
+        "BiPAP 12/5 overnight, then 10/5, FiO2 40",
+        "PSV 10/8, PEEP 5",
+        "BP 12/8",
+        "strength 4/5 on the left and 5/5 on the right",
+        "right deltoid 3/5, biceps 4/5, triceps 2/5",
+        "2/6 systolic murmur",
+        "pain fell from 9/10 to 3/10",
+        "Pain over the past week: 4/10.",
+        "vision 6/12 in the right eye",
+        "2/2 blood cultures positive",
+        "3/12 nodes positive",
+        "Apgars 7/9",
+        "PHQ-9 12/27, MoCA 11/30",
+        "H/H 9/27, alt/ast 12/14",
+        "take 1/2 tablet daily",
+        "given 3/4 of the dose",
+        "suboxone 8/2 bid",
+        "amlodipine/benazepril 5/10 daily",
+        "a 9/10 HLA match",
+        "page 2/3 of the note",
+        "CN 2-12 intact",
+        "seen 2-3 times for 7-10 days",
+        "on 3-4 occasions, on 2-3 L",
+        "on days 2-14 of the cycle",
+        "result 9.14, potassium was 3.12 on arrival",
+        "available 24/7; compressions 30/2",
+        "exon 12/27 deletion",
+        "first of the second kind",
+        "the July effect",
+    ),
+    "AGE": (
+        "pt is 93% on RA",
+        "she is 97 kg",
+        "pulse is 97, regular",
+        "sats held at 92, she settled",
+        "oxygen is ninety-two, stable",
+        "his BP was ninety over sixty",
+        "he is ninety percent better",
+        "Glucose, 95, was normal; sodium, 140, too.",
+        "135 patients (117 female, 18 male)",
+        "18,133 male civil servants",
+        "born in 1957, her son in '05",
+        "vitamin b 1930 units",
+        "anxiety (F93)",
+    ),
+}
+
 
 def _rulebook() -> Rulebook:
     deadline = Deadline()
@@ -407,3 +488,13 @@ def list_examples(*entities: str) -> list[str]:
     return [
         example for entity, examples in FOUND.items() if entity in entities for example in examples
     ]
+
+
+def find_taken(text: str, entities: list[str]) -> list[str]:
+    """Return the parts of a text that a rule finds."""
+    return [text[result.start : result.end] for result in RULES.analyze(text, entities)]
+
+
+def list_harmless(*entities: str) -> list[str]:
+    """Return the harmless texts that resemble examples of these kinds."""
+    return [text for entity, texts in HARMLESS.items() if entity in entities for text in texts]

@@ -2,12 +2,23 @@
 
 import pytest
 
-from tests.agent.redaction.rules.en.examples import SAFE_HARBOR, find_leaked, list_examples
+from tests.agent.redaction.rules.en.examples import (
+    SAFE_HARBOR,
+    find_leaked,
+    find_taken,
+    list_examples,
+    list_harmless,
+)
 
 
 @pytest.mark.parametrize("example", list_examples("DATE", "AGE"))
 def test_an_identifier_among_words_is_found_whole(example: str):
     assert find_leaked(example, SAFE_HARBOR) == ""
+
+
+@pytest.mark.parametrize("text", list_harmless("DATE", "AGE"))
+def test_scores_doses_and_values_stay(text: str):
+    assert find_taken(text, SAFE_HARBOR) == []
 
 
 STRICTER = {
