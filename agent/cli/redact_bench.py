@@ -30,7 +30,7 @@ IN_PLACE = "in its place"
     "--engine",
     "engine",
     metavar="KIND:PATH",
-    help="Your own model: spacy, transformers or gliner, or intramural for one written by `redact train`.",
+    help="Your own model: spacy, transformers, gliner or onnx, or intramural for one written by `redact train`.",
 )
 @click.option(
     "--label",

@@ -88,7 +88,9 @@ def _open_other_model(
     if model.kind != "intramural":
         from agent.redaction.models.other import open_model
 
-        return open_model(model.kind, folder, model.labels, policy.read_languages, deadline)
+        return open_model(
+            model.kind, folder, model.labels, policy.read_languages, deadline, policy.model_odds
+        )
     language = read_network(folder).meta.language
     if language not in policy.read_languages:
         raise RedactionError(

@@ -93,7 +93,7 @@ class OtherModel(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    kind: Literal["intramural", "spacy", "transformers", "gliner"]
+    kind: Literal["intramural", "spacy", "transformers", "gliner", "onnx"]
     path: Annotated[str, Field(pattern=r"^/", max_length=1000)]
     labels: dict[str, Entity | None] = {}
 

@@ -1,4 +1,4 @@
-"""Models from elsewhere, loaded from a local folder: a spaCy pipeline, a transformers token classifier, or GLiNER.
+"""Models from elsewhere, loaded from a local folder: spaCy pipelines, token classifiers (transformers, ONNX), GLiNER.
 
 Each becomes one Presidio recogniser. Nothing is downloaded, no pickle is read, and no code in the folder is executed.
 """
@@ -18,6 +18,7 @@ _PACKAGES = {
     "spacy": ("spacy",),
     "transformers": ("torch", "transformers"),
     "gliner": ("torch", "gliner"),
+    "onnx": ("onnxruntime", "tokenizers"),
 }
 
 
@@ -27,16 +28,18 @@ def open_model(
     labels: Mapping[str, str | None],
     languages: Sequence[str],
     deadline: Deadline,
+    odds: float = 1.0,
 ) -> EntityRecognizer:
     """Load a model, and return it as a recogniser that analyses every text once.
 
     Args:
-        kind: "spacy", "transformers" or "gliner".
+        kind: "spacy", "transformers", "gliner" or "onnx".
         folder: the folder of the model.
         labels: the entity of each of the model's labels, or None for labels that do not identify a person. Only
             needed for labels outside the common schemes.
         languages: languages of the policy.
         deadline: time limit for the current field.
+        odds: see `RedactionPolicy.model_odds`; only for models with thresholds, which are those of kind "onnx".
 
     Raises:
         RedactionError: the packages are not installed, the folder is not a valid model, or a label is unknown.
@@ -62,6 +65,10 @@ def open_model(
             from agent.redaction.models.other.token_classifier import TokenClassifier
 
             return TokenClassifier(folder, labels, languages[0], deadline)
+        if kind == "onnx":
+            from agent.redaction.models.other.onnx_classifier import OnnxClassifier
+
+            return OnnxClassifier(folder, labels, languages[0], deadline, odds)
         from agent.redaction.models.other.gliner_model import GlinerModel
 
         return GlinerModel(folder, labels, languages[0], deadline)

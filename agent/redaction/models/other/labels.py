@@ -69,7 +69,7 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
     entities: dict[str, str] = {}
     unknown: set[str] = set()
     for label in labels:
-        plain = _strip_prefix(label)
+        plain = strip_prefix(label)
         if plain not in meanings:
             unknown.add(label)
             continue
@@ -85,7 +85,7 @@ def map_labels(labels: Iterable[str], explained: Mapping[str, str | None]) -> di
     return entities
 
 
-def _strip_prefix(label: str) -> str:
+def strip_prefix(label: str) -> str:
     """Return a label in upper case without the prefix of a tagging scheme."""
     label = label.upper()
     return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label

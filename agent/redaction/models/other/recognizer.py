@@ -1,5 +1,6 @@
 """The base class of recognisers for other models, which are loaded on construction."""
 
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -37,3 +38,17 @@ class ModelOfOthers(EntityRecognizer):
 
     def load(self) -> None:
         """Do nothing: the model is already loaded."""
+
+
+def widen_to_word(text: str, start: int, end: int) -> tuple[int, int]:
+    """Extend part of a word to the whole word, so that a name is never shown in part."""
+    while start > 0 and _is_part(text[start - 1]) and _is_part(text[start]):
+        start -= 1
+    while end < len(text) and _is_part(text[end]) and _is_part(text[end - 1]):
+        end += 1
+    return start, end
+
+
+def _is_part(character: str) -> bool:
+    """Return whether a character is a letter, a digit, or a mark on one, such as a separate accent."""
+    return character.isalnum() or unicodedata.category(character).startswith("M")

@@ -13,7 +13,7 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 from agent.io.model_folder import ModelFolderError, check_weights
 from agent.redaction.deadline import Deadline
 from agent.redaction.models.other.labels import map_labels
-from agent.redaction.models.other.recognizer import ModelOfOthers
+from agent.redaction.models.other.recognizer import ModelOfOthers, widen_to_word
 
 _TOKENS = 512  # per window, unless the model supports fewer
 _SHARED = 64  # tokens shared by consecutive windows
@@ -82,7 +82,7 @@ class TokenClassifier(ModelOfOthers):
             return []
         results = []
         for token in self._label_tokens(text):
-            start, end = _widen_to_word(text, token.start, token.end)
+            start, end = widen_to_word(text, token.start, token.end)
             results.append(RecognizerResult(token.entity, start, end, token.score))
         return results
 
@@ -115,12 +115,3 @@ class TokenClassifier(ModelOfOthers):
                     entity = self._entities.get(self._labels[label])
                     if entity and end > start:
                         yield _LabelledToken(entity, start, end, score)
-
-
-def _widen_to_word(text: str, start: int, end: int) -> tuple[int, int]:
-    """Extend part of a word to the whole word, so that a name is never shown in part."""
-    while start > 0 and text[start - 1].isalnum() and text[start].isalnum():
-        start -= 1
-    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
-        end += 1
-    return start, end

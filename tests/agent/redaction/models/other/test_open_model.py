@@ -9,7 +9,7 @@ from agent.redaction.models.other import open_model
 from tests.agent.redaction.models.other.deadlines import deadline
 
 
-@pytest.mark.parametrize("kind", ["transformers", "gliner"])
+@pytest.mark.parametrize("kind", ["transformers", "gliner", "onnx"])
 def test_a_kind_whose_packages_are_missing_says_what_to_install(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("agent.redaction.models.other.find_spec", lambda name: None)
     (tmp_path / "config.json").write_text(json.dumps({}))
