@@ -1,4 +1,4 @@
-"""The redaction engine: Presidio's analyzer and anonymizer with our own rules, models and identity table.
+"""The redaction engine: Presidio's analyzer with our own rules, models and identity table.
 
 The texts of a record are redacted in three steps:
 
@@ -17,6 +17,7 @@ import.
 
 import logging
 import secrets
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,9 +27,6 @@ from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
-
-from presidio_anonymizer import AnonymizerEngine
-from presidio_anonymizer.entities import OperatorConfig, RecognizerResult
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
@@ -70,7 +68,6 @@ from agent.vocabulary import Identifier
 
 _LIBRARY_LOGGERS = (
     "presidio-analyzer",
-    "presidio-anonymizer",
     "decision_process",
     "spacy",
     "tldextract",
@@ -80,7 +77,7 @@ _FAILED_SELF_TEST = "the redaction engine fails its self-test under policy {poli
 _CUE_END = "\x1f"  # a control character
 _CHUNK = 20_000  # characters analysed together; some of Presidio's steps are quadratic in the number of detections
 _MAX_MODEL_ROUNDS = 3  # repeated model runs on one text; nearly every text needs only one
-_MAX_VALUES = 10_000  # distinct identifiers per record; matching more names would take minutes
+_MAX_VALUES = 100_000  # distinct identifiers per record; matching more names would take minutes
 _OVERLAP = 500  # characters shared by consecutive chunks; only the longest address lines exceed it
 
 _Result = TypeVar("_Result")
@@ -179,7 +176,6 @@ class Engine:
         )
         self._list_recognizers()
         self._check_entities()
-        self._anonymizer = AnonymizerEngine()  # type: ignore[no-untyped-call]
         self._withheld: Counter[Withheld] = Counter()
         self._cache = DetectionCache()
         self._allowed = Phrases(policy.allow)
@@ -412,8 +408,8 @@ class Engine:
         """Drop the spans that lie within phrases of the policy's `allow` list; keep any longer span whole."""
         if not self._allowed:
             return spans
-        allowed = list(self._allowed.find(text, self._deadline))
-        return (span for span in spans if not _is_within(span.start, span.end, allowed))
+        allowed = _Stretches(self._allowed.find(text, self._deadline))
+        return (span for span in spans if not allowed.hold(span))
 
     def _detect_after_cues(
         self, text: str, cues: Sequence[str], languages: Sequence[Language]
@@ -534,17 +530,17 @@ class Engine:
 
     def _detect_beside(
         self, view: View, spans: Sequence[Span], languages: Sequence[Language]
-    ) -> Iterator[Span]:
-        """Yield the models' detections in a view in which `spans` are replaced by ordinary values.
+    ) -> Iterable[Span]:
+        """Return the models' detections in a view in which `spans` are replaced by ordinary values.
 
         The models then see the view much like the redacted text, so that redacting the result again changes nothing.
         This also detects the rest of a name of which only a part was detected.
         """
         known_spans = view.locate_spans(spans)
         if not known_spans:
-            return
+            return ()
         text = hide_option_letters(view.text)
-        allowed = list(self._allowed.find(view.text, self._deadline)) if self._allowed else []
+        detected: list[Span] = []
         for start, end in _split_chunks(text):
             known_in_chunk = _cut_to_chunk(known_spans, start, end)
             for model in self._models:
@@ -558,14 +554,13 @@ class Engine:
                         entities=self._entities,
                         words_of=partial(self._tokenizer.words, language=language),
                     )
-                detected = [
-                    Span(start + result.start, start + result.end, result.entity_type)
-                    for result in results
-                    if result.score >= self._policy.threshold
-                ]
-                for span in cut_harmless(detected, view.text, self._deadline.left()):
-                    if view.is_new(span) and not _is_within(span.start, span.end, allowed):
-                        yield view.to_original(span)
+                for result in results:
+                    if result.score >= self._policy.threshold:
+                        detected.append(
+                            Span(start + result.start, start + result.end, result.entity_type)
+                        )
+        further = view.keep_new(cut_harmless(detected, view.text, self._deadline.left()))
+        return map(view.to_original, self._drop_allowed(view.text, further))
 
     # Step 3: rewrite each text with replacements.
 
@@ -587,20 +582,16 @@ class Engine:
         return self._withhold(written) if isinstance(written, Withheld) else mark_redacted(written)
 
     def _replace_spans(self, field: _ResolvedText, operators: RecordOperators) -> str:
-        # The anonymizer chooses an operator by entity. Each replacement is passed as a separate entity here, so that
-        # the "replace" operator for it writes exactly that replacement.
-        results, replace = [], {}
+        pieces: list[str] = []
+        end_of_last = 0
         for span, value, quote in zip(field.spans, field.values, field.quotings, strict=True):
             replacement = operators.get_replacement(
                 span.entity, value, field.text[span.end : span.end + 1]
             )
-            replacement = quote(replacement)
-            results.append(RecognizerResult(replacement, span.start, span.end, 1.0))
-            replace[replacement] = OperatorConfig("replace", {"new_value": replacement})
-        result = self._anonymizer.anonymize(
-            field.text, results, replace, merge_entities_with_spaces=False
-        )
-        return remove_invisible(result.text)
+            pieces += [field.text[end_of_last : span.start], quote(replacement)]
+            end_of_last = span.end
+        pieces.append(field.text[end_of_last:])
+        return remove_invisible("".join(pieces))
 
     def _withhold(self, reason: Withheld) -> Redacted:
         self._withheld[reason] += 1
@@ -663,19 +654,33 @@ def _map_entity(presidio_entity: str) -> str:
     return PRESIDIO_ENTITIES.get(presidio_entity, presidio_entity)
 
 
-def _is_within(start: int, end: int, stretches: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a span lies within one of the ranges, apart from one punctuation mark that a model may add."""
-    return any(first <= start and end <= last + 1 for first, last in stretches)
+class _Stretches:
+    """Stretches of a text, given as start and end in the order of their starts."""
+
+    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._latest_ends: list[int] = []  # of this and all earlier stretches
+        latest_end = 0
+        for start, end in stretches:
+            latest_end = max(latest_end, end)
+            self._starts.append(start)
+            self._latest_ends.append(latest_end)
+
+    def hold(self, span: Span) -> bool:
+        """Return whether a span lies within a stretch, apart from one punctuation mark that a model may add."""
+        count = bisect_right(self._starts, span.start)
+        return count > 0 and span.end <= self._latest_ends[count - 1] + 1
 
 
-def _cut_to_chunk(spans: Iterable[Span], start: int, end: int) -> list[Span]:
-    """Return the parts of spans within a chunk, with offsets relative to the chunk."""
+def _cut_to_chunk(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """Return the parts of spans, which are in order and without overlaps, with offsets relative to the chunk."""
     parts: list[Span] = []
-    for span in spans:
-        if span.start < end and start < span.end:
-            parts.append(
-                Span(max(span.start, start) - start, min(span.end, end) - start, span.entity)
-            )
+    first = bisect_right(spans, start, key=lambda span: span.end)
+    for index in range(first, len(spans)):
+        span = spans[index]
+        if span.start >= end:
+            break
+        parts.append(Span(max(span.start, start) - start, min(span.end, end) - start, span.entity))
     return parts
 
 

@@ -10,7 +10,6 @@ from agent.redaction.policy.policy import RedactionPolicy
 
 _LIBRARIES = (
     "presidio-analyzer",
-    "presidio-anonymizer",
     "spacy",
     "thinc",
     "numpy",

@@ -1,8 +1,7 @@
 """Recognition of one day in any format: 2022-03-14, 3/14/22, 14.03.2022, 20220314, March 14th, 14 de marzo de 2022."""
 
 import re
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from agent.redaction.identity.words import Word
@@ -163,10 +162,22 @@ def _find_number_beside(text: str, words: Sequence[Word], index: int, step: int)
     return None
 
 
-def may_mean(readings: frozenset[Day], known_days: frozenset[Day]) -> bool:
-    """Return whether one of the readings of a written day matches one of the known days."""
-    for day, known_day in product(readings, known_days):
-        same_year = not day.year or not known_day.year or day.year == known_day.year
-        if same_year and (day.month, day.day) == (known_day.month, known_day.day):
-            return True
-    return False
+class KnownDays:
+    """Days to search for, which are found in any year if their year is not known."""
+
+    def __init__(self, days: Iterable[Day]) -> None:
+        self._years: dict[tuple[int, int], set[int]] = {}  # by month and day
+        for day in days:
+            self._years.setdefault((day.month, day.day), set()).add(day.year)
+
+    def __bool__(self) -> bool:
+        """Return whether there is any day to search for."""
+        return bool(self._years)
+
+    def may_include(self, readings: Iterable[Day]) -> bool:
+        """Return whether one of the readings of a written day matches one of the days."""
+        for day in readings:
+            years = self._years.get((day.month, day.day))
+            if years is not None and (not day.year or 0 in years or day.year in years):
+                return True
+        return False

@@ -87,8 +87,9 @@ class KnownNames:
         self._initials: set[str] = set()  # of full names, in lower case
         self._title_initials: set[str] = set()  # letters that may follow a title: "Ms. H."
         self._unspaced: set[str] = set()  # names in scripts without spaces between words
-        self._by_first_letters: dict[str, list[str]] = defaultdict(list)
-        self._by_last_letters: dict[str, list[str]] = defaultdict(list)
+        # The words in which a typing error is matched, by two letters and length: an error changes the length by one.
+        self._by_first_letters: dict[tuple[str, int], list[str]] = defaultdict(list)
+        self._by_last_letters: dict[tuple[str, int], list[str]] = defaultdict(list)
 
         self._add_all(names)
 
@@ -115,8 +116,8 @@ class KnownNames:
         self._may_be_abbreviations -= written_as_names
         for word in self._strong - (in_small_letters - written_as_names) - self._need_capital:
             if len(word) >= _MISTYPED_LETTERS:
-                self._by_first_letters[word[:2]].append(word)
-                self._by_last_letters[word[-2:]].append(word)
+                self._by_first_letters[word[:2], len(word)].append(word)
+                self._by_last_letters[word[-2:], len(word)].append(word)
 
     def __bool__(self) -> bool:
         """Whether there is any name to search for."""
@@ -168,7 +169,7 @@ class KnownNames:
 
     def find(self, text: TextWords) -> Iterator[Stretch]:
         """Yield the occurrences of names in a text, which may overlap."""
-        for name in self._unspaced:
+        for name in self._unspaced if not text.text.isascii() else ():
             start = text.text.find(name)
             while start >= 0:
                 yield start, start + len(name)
@@ -209,11 +210,17 @@ class KnownNames:
         """Return the strong word that differs from `key` by one typing error, if there is one."""
         if len(key) < _MISTYPED_LETTERS + (not has_capital):
             return None
-        near = (*self._by_first_letters.get(key[:2], ()), *self._by_last_letters.get(key[-2:], ()))
+        near = list(self._list_near(key))
         if not near or self._is_everyday(key):
             return None
         correct = next((word for word in near if differs_by_one_error(key, word)), None)
         return None if correct is None or self._is_common(key) else correct
+
+    def _list_near(self, key: str) -> Iterator[str]:
+        """Yield the words that begin or end like `key` and are about as long."""
+        for length in range(len(key) - 1, len(key) + 2):
+            yield from self._by_first_letters.get((key[:2], length), ())
+            yield from self._by_last_letters.get((key[-2:], length), ())
 
     def _is_everyday(self, key: str) -> bool:
         stems = (

@@ -1,7 +1,7 @@
 """Search texts, word by word, for the known places, institutions, streets and web addresses of a record."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import regex
@@ -11,7 +11,6 @@ from agent.redaction.identity.words import Word, plain_words
 _GAP = 3  # maximum characters between two words of a phrase
 _MAX_LENGTH = 16  # words
 _LETTERS = 4  # minimum letters of a location or a short form that is searched for on its own
-_PHRASES_OF_A_WORD = 50  # maximum phrases that begin with the same word; further ones are ignored
 _STREETS = (
     "street st str", "avenue ave av", "road rd", "boulevard blvd", "drive dr", "lane ln", "court ct", "circle cir",
     "place pl", "terrace ter", "parkway pkwy", "highway hwy", "square sq", "trail trl", "crescent cres", "way", "close",
@@ -42,8 +41,10 @@ class _Form(NamedTuple):
 
 
 class _Phrase(NamedTuple):
-    form: _Form
+    """The entity of a phrase, and whether its first word must be capitalised."""
+
     entity: str
+    needs_capital: bool
 
 
 class KnownPhrases:
@@ -63,31 +64,31 @@ class KnownPhrases:
     ) -> None:
         self._everyday = everyday
         self._is_common = is_common or (lambda _: True)
-        self._phrases_by_word: dict[str, list[_Phrase]] = defaultdict(list)
-        added: set[tuple[str, ...]] = set()
+        self._phrases: dict[tuple[str, ...], _Phrase] = {}
+        # For each word, the lengths in words of the phrases that begin with it.
+        self._lengths: dict[str, set[int]] = {}
         for entity, value in values:
             for form in self._list_forms(entity, value):
-                if not form.words or len(form.words) > _MAX_LENGTH or form.words in added:
-                    continue
-                added.add(form.words)
-                phrases = self._phrases_by_word[form.words[0]]
-                if len(phrases) < _PHRASES_OF_A_WORD:
-                    phrases.append(_Phrase(form, entity))
+                if form.words and len(form.words) <= _MAX_LENGTH:
+                    self._phrases.setdefault(form.words, _Phrase(entity, form.needs_capital))
+                    self._lengths.setdefault(form.words[0], set()).add(len(form.words))
 
     def __bool__(self) -> bool:
         """Return whether there is any phrase to search for."""
-        return bool(self._phrases_by_word)
+        return bool(self._phrases)
 
     def find(self, text: str, words: Sequence[Word]) -> Iterator[tuple[int, int, str]]:
         """Yield the start, end and entity of known phrases in `text`, which consists of `words`."""
-        if not self._phrases_by_word:
+        if not self._phrases:
             return
         for index, word in enumerate(words):
-            for form, entity in self._phrases_by_word.get(word.key, ()):
-                if form.needs_capital and not text[word.start].isupper():
+            for length in self._lengths.get(word.key, ()):
+                words_here = words[index : index + length]
+                phrase = self._phrases.get(tuple(word_here.key for word_here in words_here))
+                if phrase is None or (phrase.needs_capital and not text[word.start].isupper()):
                     continue
-                if _stands_at(form.words, words, index):
-                    yield word.start, words[index + len(form.words) - 1].end, entity
+                if _are_close(words_here):
+                    yield word.start, words_here[-1].end, phrase.entity
 
     def _list_forms(self, entity: str, value: str) -> Iterator[_Form]:
         match entity:
@@ -181,13 +182,6 @@ def _find_street_kind(words: tuple[str, ...]) -> int | None:
     return None
 
 
-def _stands_at(phrase: tuple[str, ...], words: Sequence[Word], index: int) -> bool:
-    """Return whether `phrase` begins at the word `index`, with only small gaps between its words."""
-    if index + len(phrase) > len(words):
-        return False
-    for offset, key in enumerate(phrase):
-        if words[index + offset].key != key:
-            return False
-        if offset and words[index + offset].start - words[index + offset - 1].end > _GAP:
-            return False
-    return True
+def _are_close(words: Sequence[Word]) -> bool:
+    """Return whether only small gaps separate the words."""
+    return all(following.start - word.end <= _GAP for word, following in pairwise(words))

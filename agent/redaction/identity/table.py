@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.identity.days import Day, find_days, may_mean
+from agent.redaction.identity.days import Day, KnownDays, find_days
 from agent.redaction.identity.known_names import KnownNames
 from agent.redaction.identity.known_numbers import KnownNumbers
 from agent.redaction.identity.known_phrases import KnownPhrases
@@ -73,7 +73,7 @@ class KnownValues:
         self.names = KnownNames(names, everyday, is_common)
         self.numbers = KnownNumbers(numbers)
         self.phrases = KnownPhrases(phrases, everyday, is_common)
-        self.days = frozenset(days)
+        self.days = KnownDays(days)
 
     def __bool__(self) -> bool:
         """Return whether there is any value to search for."""
@@ -103,7 +103,7 @@ def search_known_values(text: str, known: KnownValues, deadline: Deadline) -> It
     deadline.left()
     if known.days:
         for written in find_days(text, words):
-            if may_mean(written.readings, known.days):
+            if known.days.may_include(written.readings):
                 yield Span(written.start, written.end, "DATE")
 
 

@@ -1,7 +1,7 @@
 """Replacements of detected values: a tag, a surrogate, a moved date, a year or a capped age.
 
-The policy's `operators` determine which, and presidio-anonymizer writes them (see `agent.redaction.engine`). If an
-operator cannot be applied (a date without a year cannot be moved), the replacement is a tag, never the value.
+The policy's `operators` determine which. If an operator cannot be applied (a date without a year cannot be moved), the
+replacement is a tag, never the value.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,6 @@
 """Cut from detections what has the shape of an identifier and is none: speaker labels, scores, settings, variants."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.spans.span import Span
 
 _DEFINED = regex.compile(r"(?P<words>(?:\p{L}{2,30}[ \n-]){2,8})\((?P<acronym>[A-Z]{2,6})\)")
+_ACRONYM = regex.compile(r"(?<![\p{L}\d])[A-Z]{2,6}(?![\p{L}\d])")
 _WORD = regex.compile(r"\p{L}+")
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 # Detections of other kinds, such as a record number after its label or a phone number, are never cut.
@@ -32,6 +34,14 @@ class _Shape(NamedTuple):
 
     entities: frozenset[str]
     pattern: "regex.Pattern[str]"
+
+
+class _Stretch(NamedTuple):
+    """Text of a harmless shape, and the kinds of detection from which it is cut."""
+
+    start: int
+    end: int
+    entities: frozenset[str]
 
 
 def _compile(entities: Iterable[str], pattern: str) -> _Shape:
@@ -113,18 +123,27 @@ def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[S
         TimeoutError: the search took longer than `timeout` seconds.
     """
     detections = list(spans)
-    if not any(span.entity in _CUT for span in detections):
+    entities = _CUT.intersection(span.entity for span in detections)
+    if not entities:
         yield from detections
         return
-    stretches: list[tuple[int, int, frozenset[str]]] = []
+    stretches: list[_Stretch] = []
     for shape in _SHAPES:
-        for match in shape.pattern.finditer(text, timeout=timeout):
-            stretches.append((match.start(), match.end(), shape.entities))
-    for start, end in _find_acronyms(text, detections, timeout):
-        stretches.append((start, end, _IN_WORDS))
+        if not entities.isdisjoint(shape.entities):
+            for match in shape.pattern.finditer(text, timeout=timeout):
+                stretches.append(_Stretch(match.start(), match.end(), shape.entities))
+    if not entities.isdisjoint(_IN_WORDS):
+        for start, end in _find_acronyms(text, detections, timeout):
+            stretches.append(_Stretch(start, end, _IN_WORDS))
+    if not stretches:
+        yield from detections
+        return
     stretches.sort(key=lambda stretch: stretch[:2])
+    longest = max(stretch.end - stretch.start for stretch in stretches)
     for span in detections:
-        yield from _cut(span, stretches, text)
+        first = bisect_left(stretches, span.start - longest, key=lambda stretch: stretch.start)
+        last = bisect_left(stretches, span.end, key=lambda stretch: stretch.start)
+        yield from _cut(span, stretches[first:last], text)
 
 
 def _find_acronyms(
@@ -136,17 +155,27 @@ def _find_acronyms(
     identifies like the words.
     """
     acronyms: set[str] = set()
+    is_covered: bytearray | None = None
     for match in _DEFINED.finditer(text, timeout=timeout):
         defining = list(_WORD.finditer(match["words"]))[-len(match["acronym"]) :]
         start = match.start("words") + defining[0].start()
-        is_detected = any(
-            span.start < match.end("words") and start < span.end for span in detections
-        )
+        if is_covered is None:
+            is_covered = _mark_covered(detections, len(text))
+        is_detected = any(is_covered[start : match.end("words")])
         if not is_detected and _is_term([word.group() for word in defining], match["acronym"]):
             acronyms.add(match["acronym"])
-    for acronym in acronyms:
-        for match in regex.finditer(rf"(?<![\p{{L}}\d]){acronym}(?![\p{{L}}\d])", text):
-            yield match.span()
+    if acronyms:
+        for match in _ACRONYM.finditer(text, timeout=timeout):
+            if match.group() in acronyms:
+                yield match.span()
+
+
+def _mark_covered(spans: Iterable[Span], length: int) -> bytearray:
+    """Return 1 for each character of a text of this length that lies within a span, and 0 for the others."""
+    is_covered = bytearray(length)
+    for span in spans:
+        is_covered[span.start : span.end] = b"\1" * (span.end - span.start)
+    return is_covered
 
 
 def _is_term(defining: Sequence[str], acronym: str) -> bool:
@@ -156,9 +185,7 @@ def _is_term(defining: Sequence[str], acronym: str) -> bool:
     return not _may_identify(" ".join(defining)) and GENERIC.isdisjoint(map(str.lower, defining))
 
 
-def _cut(
-    span: Span, stretches: Iterable[tuple[int, int, frozenset[str]]], text: str
-) -> Iterator[Span]:
+def _cut(span: Span, stretches: Iterable[_Stretch], text: str) -> Iterator[Span]:
     start = span.start
     is_cut = False
     for stretch_start, stretch_end, entities in stretches:
