@@ -4,11 +4,11 @@ Numbers without such a word are detected by their form: seven or more digits, le
 digits joined by hyphens, and the national identity numbers of many countries.
 """
 
-from agent.redaction.rules.rulebook import ANYWHERE, CODE, LONG, WORDS, Digits, Rule
+from agent.redaction.rules.rulebook import ANYWHERE, CODE, LONG, WORDS, Digits, Listed, Rule
 
 # Text between a word and its identifier, bounded so that no text makes a pattern backtrack for long.
 _GAP = (
-    r"(?:\s{0,3}(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
+    r"(?:\s{0,3}\(?(?:number|num|no|nr|id|ID|identifier|code|card|#|№)\b?\.?s?){0,3}"
     r"\s{0,3}(?:(?:is|was|are|reads|ends? (?:in|with)|ending(?: in)?)\b|[:=#([\"'|*-]){0,4}\s{0,3}[\"'(]?"
 )
 # An identifier with at least one digit, and further groups of digits or identifiers of the same kind after it.
@@ -79,7 +79,8 @@ _CUED = (
         rf"|vehicle(?: (?:id|reg)\w{{0,12}})?"
         rf"|reg(?:istration)?(?: no\.?| number| mark)|(?:tail|hull|boat)(?: (?:number|no|id"
         rf"|registration)))s?(?!\p{{L}})"
-        rf"{_GAP}\K(?-i:(?=[A-Z\d-]{{0,9}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{0,17}}(?: [A-Z\d-]{{1,8}}(?![\w])"
+        rf"{_GAP}\K(?-i:(?!\d{{1,2}}(?![\w-]| [A-Z\d]))"
+        rf"(?=[A-Z\d-]{{0,9}}[ -]?[A-Z]{{0,4}}\d)[A-Z\d][A-Z\d-]{{0,17}}(?: [A-Z\d-]{{1,8}}(?![\w])"
         rf"){{0,2}})",
     ),
     Rule(  # in lower case, where a metal plate could also be meant
@@ -168,6 +169,110 @@ _CUED = (
         WORDS,
         r"(?i)(?:user ?(?:name|id)?|login|password|passcode|passphrase|pwd?|pin|(?:screen|user)[ _-]?name|handle)"
         r"(?: (?:is|was))?[ \t]{0,2}(?:[:=]|\bis\b)[ \t]{0,2}['\"]?\K[^\s'\",;]{3,40}",
+    ),
+)
+
+_NO_UNIT = (
+    r"(?![\w%/]|\.\d| ?(?:mg|ml|mcg|mm|cm|g|kg|units?|days?|weeks?|months?|years?|hours?|hrs?|min"
+    r"|patients|times|puffs)\b)"
+)
+# A plate has letters and digits, in one group or two.
+_PLATE = r"(?=[A-Z\d -]{0,8}\d)(?=[A-Z\d -]{0,8}[A-Z])[A-Z\d]{2,4}[ -]?[A-Z\d]{2,4}(?!\w)"
+_CALLED_AT = r"(?:no|number|num|reg(?:istration)?|id|#)?\.?[:# ]{1,3}"
+
+_IN_GROUPS = (
+    Rule(  # "hosp no S 55 80 214", "sn 39 882 114", "policy BHP 3307 61 02"
+        "ID",
+        WORDS,
+        rf"(?i)\L<number_cues>(?![\p{{L}}\d]){_GAP}\K(?-i:(?:[A-Z]{{1,5}}[ -]?)?"
+        r"(?=\d(?:[ -]?[A-Z]?\d){4})\d{1,6}[A-Z]{0,2}(?:[ -]\d{1,6}[A-Z]{0,2}){1,5}(?: [A-Z](?!\w))?)"
+        rf"{_NO_UNIT}(?! ?[-–] ?\d)",
+    ),
+    Rule(  # one group with letters: "employee E 4471", "s/n RNB 448812 H", "tag WG 0091"
+        "ID",
+        WORDS,
+        r"(?i)(?:employee|tag|wristband|band|bracelet|s/?n|serial|badge|regn?|accession|specimen|sample|kit|policy|member"
+        rf"|rpt|report)(?!\p{{L}}){_GAP}\K(?-i:[A-Z]{{1,4}}\d{{0,2}}[ -]?\d{{2,8}}(?: [A-Z](?!\w))?){_NO_UNIT}",
+    ),
+    Rule(  # "699 956 915": three values of a course are smaller, or round
+        "ID",
+        Digits(3, 3, "9"),
+        r"(?<![\w.,/-])(?<![\d%] )(?!(?:\d\d0 ){2}\d\d0(?!\d))"
+        r"(?:\d{3} \d{3} \d{4}|(?=0|\d{0,8}[6-9]\d\d |[\d ]{0,8}[6-9]\d\d(?!\d))\d{3} \d{3} \d{3})"
+        rf"(?!(?: \d| ?[-/–] ?\d))(?=[^\d]|$){_NO_UNIT}",
+    ),
+    Rule("ID", Digits(2, 2, "-"), r"(?<=(?<![\w.-])(?P<since>[A-Z]{1,4}-))\d\d-\d{4,7}(?![\w-])"),
+    Rule(  # "our ref MC/HOB/5518"
+        "ID",
+        WORDS,
+        r"(?i)(?:our|your|their|my)? ?ref(?:erence)?s?\.?(?: no\.?)?[: ]{1,3}\K(?-i:"
+        r"(?=[\w/.-]{0,20}\d{2})(?=[\d/.-]{0,20}[A-Z])[A-Z\d]{1,8}"
+        r"(?:[/.-][A-Z\d]{1,10}){1,5})(?!\w)",
+    ),
+    Rule(  # "donor AKHX217", "subject 0034"
+        "ID",
+        WORDS,
+        r"(?i)(?:donor|recipient|subj(?:ect)?|participant|volunteer|proband|inmate|prisoner|detainee|client|enrollee)"
+        r"(?: (?:id|no|number))?\.?[:# ]{1,2}\K(?-i:[A-Z]{2,6}-?\d{3,8}|0\d{2,5}(?!\d))(?![\w%/]|\.\d)",
+    ),
+)
+_OF_VEHICLES = (
+    Rule(  # "grey Corolla, plate unknown", "van YD66 HHC"
+        "VEHICLE",
+        Listed("vehicles"),
+        rf"(?i)[\w-]{{2,12}}(?:,? (?:plates?|tag|reg|with|is|was|\()){{0,2}}[:, (]{{1,2}}\K(?-i:{_PLATE})"
+        r"(?! (?i:mg|ml|mm|cm|years?|days?|hours?)\b)",
+    ),
+    Rule(
+        "VEHICLE",
+        WORDS,
+        r"(?i)(?:reg|regn|plates?)[:. ]{1,3}\K(?-i:[A-Z]{2}\d\d ?[A-Z]{3}|\d[A-Z]{3} ?\d{3}|[A-Z]{3} \d{3,4})(?!\w)",
+    ),
+    Rule(
+        "VEHICLE",
+        WORDS,
+        r"(?i)(?:aircraft|helicopter|helo|chopper|tail|plane|jet|air ?ambulance|medevac|flown (?:by|on|in))"
+        rf"(?: the)? ?{_CALLED_AT}\K(?-i:N\d{{1,5}}[A-Z]{{0,2}}|[A-Z]{{1,2}}-[A-Z\d]{{3,5}})(?![\w-])",
+    ),
+    Rule("ID", WORDS, r"(?i)flight(?: (?:no|number))?\.?[:# ]{1,2}\K(?-i:[A-Z]{2} ?\d{2,4})(?!\w)"),
+    Rule(  # "Callsign MEDIC 417"
+        "ID",
+        WORDS,
+        r"(?i)(?:call ?signs?|c/s)[: ]{1,3}\K\p{L}{3,12}[ -]\d{1,3}(?!\w)",
+    ),
+    Rule(
+        "ID",
+        Listed("ambulances"),
+        r"(?i)(?<=\b(?:by|ems|via|per|crew|aboard|amr|unit|with) )[\p{L}-]{5,12}(?: (?:flight|unit))? \d{1,3}"
+        rf"{_NO_UNIT}|(?i:[\p{{L}}-]{{5,12}}(?: (?:flight|unit))? \d{{1,3}})"
+        r"(?=,? (?i:crew|on scene|at scene|arrived|transported|en ?route|eta|dispatched|responded)\b)",
+    ),
+)
+# Names under which somebody logs in or writes on the internet.
+_USERS = (
+    Rule(
+        "ID",
+        WORDS,
+        r"(?i)(?:user ?(?:name|id)?|log(?:ged)?[ -]?in(?: as)?|screen ?name|handle|insta(?:gram)?|snap(?:chat)?|twitter"
+        r"|tiktok|skype|discord|telegram|reddit|account name)[:,]?(?: (?:is|was|name|id|handle))?[: ]{1,2}[\"'(@]?\K"
+        r"(?!v?\d)(?=[\w.:-]{0,30}(?:[\d_]|\p{L}[.:]\p{L}))\p{L}[\w.:-]{2,30}\w",
+    ),
+    Rule(
+        "ID",
+        WORDS,
+        r"(?i)(?:gamer ?tag|screen ?name|user ?name)[: ]{1,2}(?:is )?[\"'(@]?\K(?!(?:and|or|is|was|for|of|on)\b)"
+        r"[\w.-]{3,30}\w",
+    ),
+    Rule(
+        "ID",
+        WORDS,
+        r"(?i)(?:password|passcode|passphrase|pwd?)[: ]{1,2}\K(?=[^\s,;]{0,20}[\d!@$%^&*])[^\s,;]{5,40}",
+    ),
+    Rule(  # "printed by: RDESILVA3", "tr tmk04"
+        "ID",
+        WORDS,
+        r"(?i)(?:(?:printed|typed|entered|keyed|scanned|transcribed|dictated|logged|edited)(?: by)?|transcriptionist"
+        r"|tr)(?::? |:)\K\p{L}{3,14}\d{1,5}(?![\w.])",
     ),
 )
 
@@ -324,4 +429,4 @@ _BY_FORM = (
     ),
 )
 
-RULES = (*_CUED, *_BY_FORM)
+RULES = (*_CUED, *_IN_GROUPS, *_OF_VEHICLES, *_USERS, *_BY_FORM)
