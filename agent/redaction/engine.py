@@ -327,9 +327,12 @@ class Engine:
         form = self._run_in_time(partial(write_form, text))
         if isinstance(form, Withheld):
             return form
-        views = self._run_in_time(
-            partial(build_views, text if form is None else form.text, self._deadline)
-        )
+        if form is None:
+            build = partial(build_views, text, self._deadline)
+        else:
+            values = [(line.start, line.end) for line in form.lines]
+            build = partial(build_views, form.text, self._deadline, values)
+        views = self._run_in_time(build)
         if isinstance(views, Withheld):
             return views
         return _ReadText(cued, form, views)

@@ -1,44 +1,40 @@
-"""Choose the languages in which the fields of a record are searched."""
+"""Choose the languages in which the texts of a record are searched."""
 
-import re
 from collections.abc import Sequence
 
+from agent.redaction.languages.stretches import find_stretches
+from agent.redaction.languages.words import SCALE, open_word_scores, split_words
 from agent.redaction.policy.policy import Language
 
-_WORD = re.compile(r"[^\W\d_]+")
-_EN = frozenset(
-    ["the", "of", "and", "is", "was", "with", "for", "on", "not", "has", "he", "she", "an", "to"]
-)
-_ES = frozenset(
-    [
-        "el",
-        "la",
-        "los",
-        "las",
-        "de",
-        "que",
-        "y",
-        "en",
-        "un",
-        "una",
-        "con",
-        "por",
-        "para",
-        "se",
-        "del",
-        "al",
-        "es",
-        "su",
-    ]
-)
+_EVIDENT = 4 * SCALE  # the score of a stretch that is in a language for sure
+_LIKELY = round(1.5 * SCALE)  # the score of a short text that is probably Spanish
 
 
 def choose_languages(texts: Sequence[str]) -> list[tuple[Language, ...]]:
-    """Return the languages in which each text of a record is searched."""
-    chosen: list[tuple[Language, ...]] = []
-    for text in texts:
-        words = _WORD.findall(text.lower())
-        english = sum(word in _EN for word in words)
-        spanish = sum(word in _ES for word in words)
-        chosen.append(("es",) if spanish > english else ("en",))
-    return chosen
+    """Return the languages in which each text of a record is searched, English before Spanish.
+
+    A text that tells no language is searched in the languages of the others; if none tells, in English.
+    """
+    evident = [find_evident(text) for text in texts]
+    others = _order({language for languages in evident for language in languages}) or ("en",)
+    return [languages or others for languages in evident]
+
+
+def find_evident(text: str) -> tuple[Language, ...]:
+    """Return the languages in which parts of a text are written for sure."""
+    words = split_words(text)
+    known = open_word_scores()
+    scores = [known[word][1] for word in words]
+    languages: set[Language] = set()
+    if any(find_stretches(words, scores, _EVIDENT)):
+        languages.add("es")
+    opposite = [-score for score in scores]
+    if any(find_stretches(words, opposite, _EVIDENT)):
+        languages.add("en")
+    if not languages and sum(scores) >= _LIKELY:
+        return ("en", "es")  # too short to be sure that it is Spanish alone
+    return _order(languages)
+
+
+def _order(languages: set[Language]) -> tuple[Language, ...]:
+    return tuple(sorted(languages))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent.redaction.deadline import Deadline
+from agent.redaction.languages.unread import find_unread_prose
 from agent.redaction.redacted import Withheld
 from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.span import Span
@@ -28,7 +29,7 @@ from agent.redaction.views.spelling import (
     read_spelled_out,
     read_written_apart,
 )
-from agent.redaction.views.unread import find_unreadable, is_in_other_language, read_reversed
+from agent.redaction.views.unread import find_unreadable, read_reversed
 
 _Reader = Callable[[str], Iterator[Substitution | Span]]
 
@@ -171,8 +172,18 @@ class Changes:
         return self.touching.is_reached(start, end) or self.crossing.is_reached(start, end)
 
 
-def build_views(text: str, deadline: Deadline | None = None) -> tuple[View, ...] | Withheld:
+def build_views(
+    text: str,
+    deadline: Deadline | None = None,
+    values: Sequence[tuple[int, int]] | None = None,
+) -> tuple[View, ...] | Withheld:
     """Return the views of `text`, the plain one first, or the reason to withhold the text if it cannot be analysed.
+
+    Args:
+        text: the text.
+        deadline: the time limit.
+        values: in a form, the starts and ends of its values. Each of them that is prose in another language is marked,
+            so that the form stays valid.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -182,13 +193,31 @@ def build_views(text: str, deadline: Deadline | None = None) -> tuple[View, ...]
     folded = fold(text)
     is_ascii = folded.text.isascii()
     unreadable = [] if is_ascii else find_unreadable(folded.text)
-    if unreadable is None or is_in_other_language(folded.text):
+    if unreadable is None:
         return Withheld.LANGUAGE
     latin = folded.text if is_ascii else replace_lookalikes(folded.text)
     builder = _ViewBuilder(View(unescape_breaks(latin), folded.starts, folded.ends), deadline)
+    if values is not None:
+        builder.marked += _mark_unread_values(text, values)
+    else:
+        sentences = find_unread_prose(builder.plain.text)
+        if sentences is None:
+            return Withheld.LANGUAGE
+        unreadable += sentences
     for span in unreadable:
         builder.marked.append(builder.plain.to_original(span))
     return builder.build(text)
+
+
+def _mark_unread_values(text: str, values: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    """Yield the parts of a form's values that are in other languages."""
+    for start, end in values:
+        sentences = find_unread_prose(text[start:end])
+        if sentences is None:
+            yield Span(start, end, "UNKNOWN_WORD")
+        else:
+            for span in sentences:
+                yield Span(start + span.start, start + span.end, span.entity)
 
 
 class _ViewBuilder:
