@@ -3,6 +3,7 @@
 import json
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import Portion, WorkerPool, lines_of, redact_stream
 from agent.redaction.files.worker import EngineChoice
 from agent.redaction.measuring.measures import (
-    LabelledSpan,
+    ComparedText,
     RedactionFigures,
     compare_text,
     summarise_texts,
 )
+from agent.redaction.measuring.utility import LabelledSpan
 
 _TASK = RowTask(("text",), spans=True, others="drop")
 
@@ -80,6 +82,26 @@ def read_gold(path: Path) -> list[GoldText]:
         ) from error
 
 
+def read_plain(path: Path) -> list[GoldText]:
+    """Read texts without identifiers: lines of {"text": ...} if the file ends in .jsonl, or else paragraphs.
+
+    Empty lines separate paragraphs. Empty texts are left out.
+
+    Raises:
+        RedactionError: the file or one of its lines cannot be read, or a text has identifiers; the message gives the
+            line.
+    """
+    read_texts = _read_plain_rows if path.suffix.lower() == ".jsonl" else _read_paragraphs
+    try:
+        with open_plain(path) as file:
+            texts = list(read_texts(lines_of(file), path))
+    except OSError as error:
+        raise RedactionError(
+            f"{path.name} cannot be read ({error.strerror})", "Give a regular file."
+        ) from error
+    return [GoldText(text, ()) for text in texts if text.strip()]
+
+
 def run_bench(texts: list[GoldText], choice: EngineChoice) -> Bench:
     """Redact each text with an engine, and measure the cost.
 
@@ -119,11 +141,17 @@ def measure_texts(
     texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]
 ) -> RedactionFigures:
     """Compare the detections in each text with its identifiers, and summarise all texts."""
-    compared = [
+    return summarise_texts(compare_texts(texts, detections))
+
+
+def compare_texts(
+    texts: list[GoldText], detections: tuple[tuple[LabelledSpan, ...], ...]
+) -> list[ComparedText]:
+    """Compare the detections in each text with its identifiers."""
+    return [
         compare_text(text.text, text.spans, spans)
         for text, spans in zip(texts, detections, strict=True)
     ]
-    return summarise_texts(compared)
 
 
 def _read_spans(row: bytes) -> tuple[LabelledSpan, ...]:
@@ -146,3 +174,43 @@ def _read_gold_text(line: bytes, path: Path, number: int) -> GoldText:
     ):
         raise error
     return GoldText(text, spans)
+
+
+def _read_plain_rows(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            text, spans = row["text"], row.get("spans")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            text, spans = None, None
+        if not isinstance(text, str):
+            raise RedactionError(
+                f'{path.name}: row {number}: expected {{"text": "..."}}',
+                "A file of plain texts must not end in .jsonl.",
+            )
+        if spans:
+            raise RedactionError(
+                f"{path.name}: row {number}: has identifiers; expected texts without any",
+                "Give a file of texts with their identifiers as --gold.",
+            )
+        yield text
+
+
+def _read_paragraphs(lines: Iterable[bytes], path: Path) -> Iterator[str]:
+    paragraph: list[str] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            decoded = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            raise RedactionError(
+                f"{path.name}: line {number}: expected a text in UTF-8",
+                "Convert the file to UTF-8.",
+            ) from None
+        if decoded.strip():
+            paragraph.append(decoded)
+            continue
+        yield "\n".join(paragraph)
+        paragraph = []
+    yield "\n".join(paragraph)

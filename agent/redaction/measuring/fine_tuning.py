@@ -9,7 +9,8 @@ from agent.errors import RedactionError
 from agent.io.new_folder import new_folder
 from agent.redaction.engine import Engine, build_engine
 from agent.redaction.measuring.bench import GoldText, measure_texts
-from agent.redaction.measuring.measures import LabelledSpan, RedactionFigures
+from agent.redaction.measuring.measures import RedactionFigures
+from agent.redaction.measuring.utility import LabelledSpan
 from agent.redaction.models.model import shipped_model
 from agent.redaction.models.network import OTHER, read_network
 from agent.redaction.models.other.labels import KNOWN

@@ -1,6 +1,7 @@
 """Measures of redaction on texts whose identifiers are known. Pure functions.
 
-A redaction counts if it covers the right characters, whatever its kind. Only letters and digits count.
+A redaction counts if it covers the right characters, whatever its kind. Only letters and digits count. For the
+harmless part of texts, see `utility`.
 
     core recall     share of identifiers whose identifying letters and digits are all covered. Titles, prepositions
                     and field labels within an identifier ("Dr.", "in", "Patient ID") need not be covered, unless
@@ -17,9 +18,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from agent.redaction.measuring.utility import (
+    LabelledSpan,
+    TextUtility,
+    Utility,
+    compare_harmless,
+    summarise_utility,
+)
 from agent.statistics.intervals import Mean, estimate_mean
-
-LabelledSpan = tuple[int, int, str]  # start, end (exclusive), kind
 
 # Lower-case words that do not identify a person on their own.
 _SOFT = frozenset({
@@ -59,6 +65,7 @@ class ComparedText:
         gold: number of identifying letters and digits.
         taken: number of redacted letters and digits.
         right: number of identifying letters and digits that were redacted.
+        utility: what the redactions do to the harmless part of the text.
     """
 
     identifiers: tuple[ComparedIdentifier, ...]
@@ -67,6 +74,12 @@ class ComparedText:
     gold: int
     taken: int
     right: int
+    utility: TextUtility
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the core of every identifier is covered."""
+        return all(identifier.core_taken for identifier in self.identifiers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +101,7 @@ class RedactionFigures:
         clean: share of texts with identifiers in which no identifier leaks.
         over: share of texts without identifiers in which anything is redacted.
         recall: recall of characters, like `precision` and `f2`; 0 if there is no character to divide by.
+        utility: what the redactions do to the harmless part of the texts.
     """
 
     texts: int
@@ -99,6 +113,7 @@ class RedactionFigures:
     recall: float
     precision: float
     f2: float
+    utility: Utility
 
 
 def compare_text(
@@ -125,6 +140,7 @@ def compare_text(
         gold=sum(is_gold[position] for position in counted),
         taken=sum(is_taken[position] for position in counted),
         right=sum(is_gold[position] & is_taken[position] for position in counted),
+        utility=compare_harmless(text, is_gold, is_taken, taken),
     )
 
 
@@ -165,16 +181,13 @@ def summarise_texts(texts: Sequence[ComparedText]) -> RedactionFigures:
             for kind, identifiers_of_kind in most_frequent_first
         },
         leaks=sum(not identifier.core_taken for _, identifier in identifiers),
-        clean=_estimate_share(_is_clean(text) for text in with_identifiers),
+        clean=_estimate_share(text.is_clean for text in with_identifiers),
         over=_estimate_share(text.has_redactions for text in without_identifiers),
         recall=recall,
         precision=precision,
         f2=5 * recall * precision / max(1e-9, 4 * precision + recall),
+        utility=summarise_utility(text.utility for text in texts),
     )
-
-
-def _is_clean(text: ComparedText) -> bool:
-    return all(identifier.core_taken for identifier in text.identifiers)
 
 
 def _mark_characters(text: str, spans: Iterable[LabelledSpan]) -> bytearray:
