@@ -121,6 +121,16 @@ class ClaimReader(Generic[V]):
             return True
         return any(self._has_value(name, end) for name in names)
 
+    def is_named_with_value_behind(self, end: int) -> bool:
+        """Return whether the quantity is named behind a position, in a sentence that mentions a value."""
+        for name in self._names:
+            if name.is_asked and name.start >= end and self._has_value(name, self._find_end(name)):
+                return True
+        return False
+
+    def _find_end(self, name: QuantityName) -> int:
+        return self._find_sentence(name)[1]
+
     def _has_value(self, name: QuantityName, end: int) -> bool:
         """Return whether a value is stated behind a name."""
         mentions = self._mentions.list_between(name.end, end)
@@ -250,6 +260,9 @@ class ClaimReader(Generic[V]):
         gap = self._text[mention.end : behind[0].start]
         if self._quantity.rivals.search(gap):
             return True
+        if result_words.WHICH_IS.match(gap):
+            # "2, which puts the risk between 34 and 40 per cent"
+            gap = gap.replace(" between ", " ")
         if result_words.RIVAL.search(gap):
             return False
         if asked_words.COMMENTS.match(gap):
@@ -274,6 +287,8 @@ class ClaimReader(Generic[V]):
             ):
                 continue
             if asked_words.MAXIMUM_BEFORE.search(text, mention.end, other.start) and other.end:
+                continue
+            if asked_words.REFERENCE_BEFORE.search(text, mention.end, other.start):
                 continue
             behind.append(other)
         for brackets in result_words.BRACKETS.finditer(text, mention.end, end):
@@ -341,8 +356,10 @@ class ClaimReader(Generic[V]):
     def _is_about_others(
         self, start: int, name: QuantityName, mention: Mention[V], end: int
     ) -> bool:
-        """Return whether a statement is hypothetical, general, or about another method or version."""
+        """Return whether a statement is hypothetical, general, or about another method, version or drug."""
         text = self._text
+        if self._quantity.source.match(text, mention.end):
+            return True
         before = text[max(start, name.start - _MAX_BEFORE) : name.start]
         if asked_words.OTHER_CASE.match(text, start, name.end) or asked_words.QUALIFIED.search(
             before

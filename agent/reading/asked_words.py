@@ -87,6 +87,12 @@ SIGN_BEFORE = re.compile(
     r"(?:[<>≤≥]=?|\b(?:than|at least|at most|above|below|under|over|up to|before|after)) ?$",
     re.IGNORECASE,
 )
+# "3.72 (Grenzwert 2.67)"
+REFERENCE_BEFORE = re.compile(
+    r"\b(?:cut-?off|threshold|reference|normal|Grenzwert|Schwellenwert|Normalwert|Referenz|seuil|umbral|soglia"
+    r"|limite|límite|limiar|drempel\w*)\b[^.;:=\d\n]{0,15}$",
+    re.IGNORECASE,
+)
 EQUALS_SIGN = re.compile(r"[=≈≅→⇒]|->")
 CALCULATION = re.compile(
     r"(?:[^,;\n]{0,80}[-+*/×÷·^√(x][^,;\n]{0,80}\d[^,;\n]{0,60}"

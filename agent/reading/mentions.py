@@ -112,7 +112,8 @@ _TIME_BEHIND = re.compile(
     r"[ -]?(?:years?|months?|hours?|hrs?|h|minutes?|days?|weeks?)\b", re.IGNORECASE
 )
 _NAMED_BEHIND = re.compile(
-    r"-(?:years?|months?|weeks?|days?|hours?|hrs?|h|minutes?|points?|items?|steps?)\b(?![- ]?\d)"
+    r"-(?:years?|months?|weeks?|days?|hours?|hrs?|h|minutes?|points?|items?|steps?|tiers?|levels?|class|factor"
+    r"|variable)\b(?![- ]?\d)"
     r"|[- ]?(?:years?[- ]old|y/?o)\b|(?:st|nd|rd|th)\b|[ -](?:decimals?|d\.?p|significant|sig)\b",
     re.IGNORECASE,
 )

@@ -75,6 +75,10 @@ def _write_line_break(match: re.Match[str]) -> str:  # noqa: ARG001
     return "\n"
 
 
+def _write_caret(match: re.Match[str]) -> str:  # noqa: ARG001
+    return "^"
+
+
 def _write_colon(match: re.Match[str]) -> str:  # noqa: ARG001
     return ": "
 
@@ -123,6 +127,9 @@ _STEPS = (
     _Step("\\", re.compile(r"\\n(?![a-z])"), _write_line_break),
     _Step("<", re.compile(r"<(/?)(?:final_?)?answer>", re.IGNORECASE), _write_answer_label),
     _Step("<", re.compile(r"<br ?/?>|</(?:p|li|tr|div|h\d)>", re.IGNORECASE), _write_line_break),
+    # "CHA<sub>2</sub>DS<sub>2</sub>-VASc", "10<sup>9</sup>"
+    _Step(("<sup", "<SUP"), re.compile(r"<sup>(?=\d)", re.IGNORECASE), _write_caret),
+    _Step(("<su", "</su", "<SU"), re.compile(r"</?su[bp]>", re.IGNORECASE), _write_nothing),
     # "<b>5</b>" is markup; "<5" is a bound.
     _Step("<", re.compile(r"</?[A-Za-z][^<>\n]{0,100}>"), _write_space),
     _Step("\\", _ENVIRONMENT, _write_line_break),
@@ -136,6 +143,8 @@ _STEPS = (
     _Step("{", re.compile(r"\{,\}"), lambda match: ","),  # noqa: ARG005
     _Step(("->", "=>"), re.compile(r"[-=]>"), _write_arrow),
     _Step("~", re.compile(r"~~[^~\n]{1,200}~~"), _write_space),
+    # The frame around a result.
+    _Step("║│┃╔╚┌└┏┗", re.compile("[\u2500-\u257f]+"), _write_space),
     _Step("|", re.compile(r"[ \t]{0,20}\|[ \t]{0,20}(?=[^|\n])"), _write_colon),
     # A quotation; "> 5" may be a bound.
     _Step(("> ",), re.compile(r"(?:(?<=\n)|(?<![\s\S]))> (?=[A-Za-z*_#$])"), _write_nothing),

@@ -59,7 +59,7 @@ VERB = (
     r"|results? in|resulting in|adds? up to|sums? (?:up )?to|amounts? to|calculated (?:as|at"
     r"|to be)|computed (?:as|at|to be)"
     r"|estimated (?:as|at|to be)|rounds? to|rounded to|scor(?:e|es|ed|ing)|turns out to be"
-    r"|would be|will be|receives"
+    r"|would be|will be|receives|(?:go|going|went) with|settled? on|settling on|runs? at|going at|stay(?:ing)? with"
     r"|(?<=that)'s|(?<=it)'s|=>|of which|(?:has|have)(?= (?:an? )?\w+ (?:points?|criteria))|stays?"
     r"|falls on|due on|due|converts to|equivalent to|meets?|met|reach(?:es)?|call it|make it|(?:i"
     r"|i'd|would) (?:say|report|answer|give)|i get"
@@ -214,7 +214,8 @@ REFUSAL = compile_caseless(
     r"|answered|estimated|established|given|assessed)|provide|answer|give|say|estimate|assess"
     r"|complete|derive)"
     r"|\bnot (?:calculable|computable|determinable|applicable|available|possible)\b"
-    r"|\b(?:insufficient|not enough) (?:data|information|details)",
+    r"|\b(?:insufficient|not enough) (?:data|information|details)"
+    r"|\bi (?:cannot|can't|can not) (?:single out|choose|decide|pick)\b",
 )
 CALCULATES = re.compile(
     r"\d[^\n=≈]{0,120}[-+*/×÷·^] ?[\d(√][^\n=≈]{0,120}$"
@@ -231,6 +232,24 @@ COULD_BE_INSTEAD = re.compile(
     r"(?:\b(?:but|though|although|yet|however|or)\b,?|[,;]) (?:(?:it|this|that|the \w{1,20}) )?(?:could|might|may)"
     r" (?:(?:also|well|still|even|possibly) )?be"
     r" (?:(?:about|around|closer to|nearer to|as high as|as low as|up to) )?$",
+    re.IGNORECASE,
+)
+# "It could be 30.", behind another value
+COULD_BE_TOO = re.compile(
+    r"(?:[.;!?,\n] ?|\b(?:but|though|although|or) )(?:it|this|that|the \w{1,20}) (?:could|might|may)"
+    r"(?: (?:also|just as well|well|still|even|possibly))? be (?:(?:about|around|up to|as high as|as low as) )?",
+    re.IGNORECASE,
+)
+CONDITION = re.compile(r"\b(?:if|when|with|without|using|had)\b", re.IGNORECASE)
+# "25.3 (95% CI 20-30)"
+CONFIDENCE_INTERVAL = re.compile(
+    r"(?:\d{1,2}(?:\.\d)? ?% ?)?(?:CI|KI|IC|confidence (?:interval|limits)|credible interval)\b|± ?\d",
+    re.IGNORECASE,
+)
+# "905.2 MME per day, more than ten times the 90"
+COMPARES = re.compile(
+    r"[^,;:\d\n]{0,30},? (?:(?:well|far|just|slightly|clearly|much|still|thus|so|and) ){0,2}"
+    r"(?:(?:more|less|fewer|higher|lower|greater) than|above|below|exceeding|short of)\b",
     re.IGNORECASE,
 )
 # "Wells score for PE 3.0"
@@ -264,7 +283,7 @@ RISK_BEHIND = re.compile(
 # The answer asks for what it lacks.
 ASKS_BACK = compile_caseless(
     r"\b(?:(?:could|can|would) you(?! like)|i(?:'d| would)? (?:still )?need|once you"
-    r"|please (?:provide|share|confirm|clarify|specify|tell))\b",
+    r"|please (?:provide|share|confirm|clarify|specify|tell)|let me know (?:whether|which))\b",
 )
 SO_FAR = re.compile(
     r"\b(?:current|keeping|making|remains?|unchanged|so far|running|subtotal|now)\b[^.\n]{0,40}"
@@ -321,7 +340,8 @@ LEADS_TO = re.compile(
 BRACKETS = re.compile(r" ?[(\[]((?:[^()\[\]\n]|\([^()\n]{0,100}\)){1,300})[)\]]")
 ARITHMETIC = re.compile(r"\d ?[+×*] ?[\d.(]|\d - [\d(]")
 IN_OTHER_WORDS = re.compile(
-    r"\b(?:i\.e\.?|that is|namely|or),? (?:about |approximately |≈ ?)?$", re.IGNORECASE
+    r"\b(?:i\.e\.?|that is|namely|or|in other words),? (?:about |approximately |≈ ?)?$",
+    re.IGNORECASE,
 )
 PART_OF_SCORE = re.compile(
     r" ?(?:points?|pts?) (?:for|from|because)\b(?! (?:this|the) patient)", re.IGNORECASE

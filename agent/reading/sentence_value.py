@@ -72,6 +72,9 @@ class SentenceReader(Generic[V]):
         sentence = self._text[start:end]
         mentions = self._drop_bracketed(start, end, mentions)
         results = [mention for mention in mentions if not self._is_reference(start, mention)]
+        if len(results) > 1:
+            # "It's a 1:1 conversion, so still 6.86 mg."
+            results = [mention for mention in results if not self._is_side_of_ratio(mention)]
         mention, strength = self._pick(start, end, results) if results else (None, Strength.WEAK)
         mention = self.follow_rounding(mention, end)
         first = mention or mentions[0]
@@ -171,6 +174,8 @@ class SentenceReader(Generic[V]):
             return False
         if all(are_close(mention.value, other.value) for other in inside):
             return True
+        if result_words.CONFIDENCE_INTERVAL.match(content):
+            return True
         if len(inside) == 1 and self._is_converted(brackets, mention, inside[0]):
             return True
         if (
@@ -184,7 +189,8 @@ class SentenceReader(Generic[V]):
             return are_close(inside[-1].value, mention.value)
         if assigned:
             inside = [other for other in inside if other.start - brackets.start(1) in assigned]
-        return adds_up([other.value for other in inside], mention.value)
+        values = [other.value for other in inside]
+        return adds_up(values, mention.value) or is_quotient(values, mention.value)
 
     def _is_converted(
         self, brackets: re.Match[str], mention: Mention[V], other: Mention[V]
@@ -385,6 +391,8 @@ class SentenceReader(Generic[V]):
         """Return whether words behind a value begin an explanation or interpretation."""
         if result_words.WHICH_IS.match(gap) or _explains_from(gap):
             return True
+        if result_words.COMPARES.match(gap):
+            return True
         words = re.split("[,;]", self._text[start:end], maxsplit=2)
         return result_words.INTERPRETS.search(",".join(words[:2])) is not None
 
@@ -448,6 +456,15 @@ class SentenceReader(Generic[V]):
         return (
             result_words.RATIO_BEFORE.search(text, max(0, mention.start - 2), mention.start)
             is not None
+        )
+
+    def _is_side_of_ratio(self, mention: Mention[V]) -> bool:
+        """Return whether the mention is a side of "1:1"; after a colon with a space, a value follows its label."""
+        text = self._text
+        if text.startswith(":", mention.end) and text[mention.end + 1 : mention.end + 2].isdigit():
+            return True
+        return text[mention.start - 1 : mention.start] == ":" and (
+            text[max(0, mention.start - 2) : mention.start - 1].isdigit()
         )
 
     def is_operand(self, mention: Mention[V]) -> bool:
@@ -524,3 +541,11 @@ def adds_up(parts: list[V | None], total: V | None) -> bool:
     if len(numbers) < 2 or not isinstance(total, int | float):
         return False
     return math.isclose(sum(numbers), total)
+
+
+def is_quotient(parts: list[V | None], total: V | None) -> bool:
+    """Return whether `parts` are two numbers whose quotient is `total`, rounded or not: "0.5 (-6 divided by -12)"."""
+    numbers = [part for part in parts if isinstance(part, int | float)]
+    if len(numbers) != 2 or not isinstance(total, int | float) or not numbers[1]:
+        return False
+    return are_close(total, numbers[0] / numbers[1])

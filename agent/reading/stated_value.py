@@ -79,7 +79,9 @@ def choose(
         choice = _Reader(text, mentions).choose()
     else:
         choice = _choose_asked(text, mentions, find_mentions, quantity)
-    return None if choice and _is_hedge(text, mentions, choice.mention) else choice
+    if choice is None or _is_hedge(text, mentions, choice.mention):
+        return None
+    return None if _is_hedged_behind(text, mentions, choice.mention) else choice
 
 
 def _is_hedge(text: str, mentions: Mentions[V], mention: Mention[V]) -> bool:
@@ -91,6 +93,19 @@ def _is_hedge(text: str, mentions: Mentions[V], mention: Mention[V]) -> bool:
         return False
     line_start = text.rfind("\n", 0, turn.start()) + 1
     return bool(mentions.list_between(line_start, turn.start()))
+
+
+def _is_hedged_behind(text: str, mentions: Mentions[V], mention: Mention[V]) -> bool:
+    """Return whether another value is called possible behind a value: "25. It could be 30."."""
+    for turn in result_words.COULD_BE_TOO.finditer(text, mention.end):
+        others = mentions.list_between(turn.end(), turn.end() + 2)
+        if not others or are_close(others[0].value, mention.value):
+            continue
+        stop = result_words.SENTENCE_END.search(text, others[0].end)
+        rest = text[others[0].end : stop.start() if stop else len(text)]
+        if not result_words.CONDITION.search(rest):
+            return True
+    return False
 
 
 def _choose_asked(
@@ -153,6 +168,8 @@ class _Reader(Generic[V]):
             span = self._find_sentence(choice.mention)
             is_whole = choice.rule == WHOLE_ANSWER
             if reader.is_ruled_out(choice.mention, span[0]):
+                return None
+            if reader.is_named_with_value_behind(span[1]):
                 return None
             return None if not is_whole and self._is_comment(span, quantity, reader) else choice
         if not claims or self._agree(choice.mention, claims[-1].mention):
