@@ -231,6 +231,8 @@ class ModelRecognizer(EntityRecognizer):
         if self._network is None:
             raise NoModelError
         guesses = self._guess(self._network, words, known_tokens)
+        if not guesses.is_evident.any():
+            return []
         self._take_as_names(words.texts, guesses)
         has_capitals = not (text.islower() or text.isupper())
         results = []
@@ -250,7 +252,8 @@ class ModelRecognizer(EntityRecognizer):
         sensitive = 1 - probabilities[:, 0]
         kinds = probabilities[:, 1:].argmax(axis=1)
         is_evident = sensitive >= self._bounds[kinds]
-        is_evident[list(known_tokens)] = False
+        if known_tokens:
+            is_evident[list(known_tokens)] = False
         for token in np.flatnonzero(is_evident).tolist():
             more_follows = token + 1 < len(is_evident) and bool(is_evident[token + 1])
             kind = self._kinds[kinds[token]]

@@ -180,14 +180,15 @@ class _TextHalf:
     def predict(
         self, vectors: "np.ndarray[Any, np.dtype[np.float32]]"
     ) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return the probability of each kind for words with these vectors."""
+        """Return the probability of each kind for words with these vectors.
+
+        Each layer combines a word with its neighbours, so the result lacks as many words at each end as there are
+        layers.
+        """
         width = self._width
-        window = np.zeros((len(vectors), 3 * width), dtype=np.float32)
         for weights, bias, scale, shift in self._layers:
-            # Concatenate each word with its neighbours; the first and last words are padded with zeros.
-            window[1:, :width] = vectors[:-1]
-            window[:, width : 2 * width] = vectors
-            window[:-1, 2 * width :] = vectors[1:]
+            middle = vectors[1:-1]
+            window = np.concatenate((vectors[:-2], middle, vectors[2:]), axis=1)
             # Maxout: take the largest piece.
             pieces = window @ weights
             pieces += bias
@@ -199,7 +200,7 @@ class _TextHalf:
             variance = np.einsum("ij,ij->i", best, best)[:, None] / np.float32(width) + np.float32(
                 1e-8
             )
-            vectors = vectors + best / np.sqrt(variance) * scale + shift
+            vectors = middle + best / np.sqrt(variance) * scale + shift
         logits = vectors @ self._softmax_weights + self._softmax_bias
         exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities: np.ndarray[Any, np.dtype[np.float32]] = exponentials / exponentials.sum(
@@ -243,8 +244,7 @@ class Network:
         if len(rows) <= _SHORT_TEXT:
             if len(self._short_texts) >= _CACHED_TEXTS:
                 self._short_texts.clear()
-            # Copied, because the array is part of a larger one.
-            self._short_texts[rows] = probabilities.copy()
+            self._short_texts[rows] = probabilities
         return probabilities
 
     def _predict(self, rows: Sequence[int]) -> "np.ndarray[Any, np.dtype[np.float32]]":
@@ -253,7 +253,7 @@ class Network:
         vectors = self._vectors[[*padding, *rows, *padding]]
         if self._text_half is None:
             self._text_half = _TextHalf(self.texts, self.meta.shape)
-        return self._text_half.predict(vectors)[depth : depth + len(rows)]
+        return self._text_half.predict(vectors)
 
     def _cache_vectors(self, words: Sequence[str]) -> None:
         """Add the vectors of new words to the cache, emptying it first if they do not fit."""

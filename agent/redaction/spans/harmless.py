@@ -30,10 +30,16 @@ _NUMBER_WORD = (
 
 
 class _Shape(NamedTuple):
-    """A shape that identifies nobody, and the kinds of detection from which it is cut."""
+    """A shape that identifies nobody.
+
+    Attributes:
+        entities: the kinds of detection from which it is cut.
+        needs: lower-case texts, one of which occurs in every text of this shape.
+    """
 
     entities: frozenset[str]
     pattern: "regex.Pattern[str]"
+    needs: tuple[str, ...]
 
 
 class _Stretch(NamedTuple):
@@ -44,74 +50,115 @@ class _Stretch(NamedTuple):
     entities: frozenset[str]
 
 
-def _compile(entities: Iterable[str], pattern: str) -> _Shape:
-    return _Shape(frozenset(entities), regex.compile(pattern))
+def _compile(entities: Iterable[str], pattern: str, *needs: str) -> _Shape:
+    return _Shape(frozenset(entities), regex.compile(pattern), needs)
 
 
 _SHAPES = (
     # "[doctor] hi", as transcripts label their speakers
-    _compile(_CUT, rf"(?i)\[{_SPEAKER}(?:[_ ]?guest)?\]"),
+    _compile(_CUT, rf"(?i)\[{_SPEAKER}(?:[_ ]?guest)?\]", "["),
     # "Patient: No." and "client: I cannot sleep": the next word in small letters shows that the sentence goes on.
     _compile(
         _IN_WORDS,
         _LABEL
         + r"(?:no|nope|yes|yeah|yep|okay|ok|none|never|sure|right|correct)(?=[.,!?;]|[ \t]*$)",
+        ":",
     ),
     _compile(
         _IN_WORDS,
         _LABEL + r"(?-i:(?:(?:That|When|And|But|So|Then|If|Because|Well,?) )?"
         r"(?:I|My|He|She|We|They|It|The|You|Your|This|There)(?=['’ ]\p{Ll}))",
+        ":",
     ),
     # Transcripts split "gonna" and write contractions apart.
     _compile(
         _CUT,
         r"(?i)(?<!\p{L})(?:(?:gon|wan) na|got ta)(?!\p{L})|(?<=\p{L}['’])(?:ll|re|ve)(?!\p{L})",
+        "gon na",
+        "wan na",
+        "got ta",
+        "'",
+        "’",
     ),
     # Sounds in transcribed speech, and a doctor who is spoken to without a name
-    _compile(_IN_WORDS, r"(?<!\p{L})(?:u[hm]+|h?mm+)(?!\p{L})"),
-    _compile(_IN_WORDS, r"(?<!\p{L})(?:doctor|nurse)(?=\s?[.,!?])"),
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:u[hm]+|h?mm+)(?!\p{L})", "uh", "um", "mm"),
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:doctor|nurse)(?=\s?[.,!?])", "doctor", "nurse"),
     # "eight point nine" is a value, and so is one number word alone, unless it numbers a room.
     _compile(
         {"ID"},
         rf"(?i)(?<!\p{{L}})(?:{_NUMBER_WORD}[ -]){{0,3}}{_NUMBER_WORD} point {_NUMBER_WORD}"
         rf"(?: {_NUMBER_WORD})?(?! {_NUMBER_WORD}|\p{{L}})",
+        " point ",
     ),
     _compile(
         {"ID"},
         rf"(?i)(?<!(?:\b(?:room|bed|bay|ward|unit|floor|pod|box|chart|number|no\.?|ext\.?|extension|code) |# ?"
         rf"|\b{_NUMBER_WORD}[ -]))(?<!\p{{L}}){_NUMBER_WORD}(?![ -]{_NUMBER_WORD}|\p{{L}})",
+        *(
+            "zero",
+            "oh",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+        ),
+        *("twelve", "teen", "twenty", "thirty", "forty", "fifty", "hundred"),
     ),
     # Pressures of a ventilator, and days after an operation or a birth
     _compile(
         {"DATE"},
         r"(?i)(?<!\p{L})(?:bi-?pap|c-?pap|ipap|bilevel|niv)(?: (?:at|of|on|with|settings?(?: of)?))?:? ?"
         r"\d{1,2}/\d{1,2}(?![/\d])",
+        "/",
     ),
-    _compile(_CUT, r"(?<![\p{L}\d])(?:POD|HOD|PPD|DOL) ?#?\d{1,3}(?![\p{L}\d])"),
+    _compile(
+        _CUT,
+        r"(?<![\p{L}\d])(?:POD|HOD|PPD|DOL) ?#?\d{1,3}(?![\p{L}\d])",
+        "pod",
+        "hod",
+        "ppd",
+        "dol",
+    ),
     # Variants of genes and proteins in the notation of the Human Genome Variation Society, after the gene's symbol
     _compile(
         _CUT,
         r"(?<![\p{L}\d])(?:[A-Z][A-Z0-9]{1,7} )?(?:c|g|m|n)\.[*-]?\d{1,9}(?:[+-]\d{1,5})?"
         r"(?:_[*-]?\d{1,9}(?:[+-]\d{1,5})?)?(?:[ACGT]>[ACGT]|(?:del|dup|ins|inv)[ACGT]{0,30})",
+        ">",
+        "del",
+        "dup",
+        "in",
     ),
     _compile(
         _CUT,
         r"(?<![\p{L}\d])(?:[A-Z][A-Z0-9]{1,7} )?p\.\(?(?:[A-Z][a-z]{2}|[A-Z])\d{1,5}"
         r"(?:[A-Z][a-z]{2}|[A-Z*=])?(?:fs\*?\d{0,4}|del|dup)?",
+        "p.",
     ),
     # "Finn, 9 y. Plan: ..."
-    _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\."),
-    _compile({"FACILITY"}, r"(?i)(?<!\p{L})brief hospital(?= course(?!\p{L}))"),
+    _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\.", " y"),
+    _compile({"FACILITY"}, r"(?i)(?<!\p{L})brief hospital(?= course(?!\p{L}))", "brief hospital"),
     _compile(
         _IN_WORDS,
         r"(?<!\p{L})(?:Glasgow(?=[ -](?i:coma|blatchford|prognostic|outcome))"
         r"|Cox(?= (?i:proportional|regression|model|hazard|multivaria)))",
+        "glasgow",
+        "cox",
     ),
     _compile(
         _IN_WORDS,
         r"(?<!\p{L})(?:Black|White)(?= (?i:patients?|people|persons|individuals|adults|women|men|populations?"
         r"|participants|americans?|(?:and|or) (?:white|black))(?!\p{L}))"
         r"|(?<=(?i:black|white) (?:and|or) )(?:Black|White)(?!\p{L})",
+        "black",
+        "white",
     ),
 )
 
@@ -128,8 +175,10 @@ def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[S
         yield from detections
         return
     stretches: list[_Stretch] = []
+    lower = text.lower()
     for shape in _SHAPES:
-        if not entities.isdisjoint(shape.entities):
+        may_occur = any(needed in lower for needed in shape.needs)
+        if may_occur and not entities.isdisjoint(shape.entities):
             for match in shape.pattern.finditer(text, timeout=timeout):
                 stretches.append(_Stretch(match.start(), match.end(), shape.entities))
     if not entities.isdisjoint(_IN_WORDS):
@@ -154,6 +203,8 @@ def _find_acronyms(
     The acronym of an institution ("General Hospital (GH)"), of words that may be names, or of words that were detected,
     identifies like the words.
     """
+    if "(" not in text:
+        return
     acronyms: set[str] = set()
     is_covered: bytearray | None = None
     for match in _DEFINED.finditer(text, timeout=timeout):

@@ -61,6 +61,9 @@ _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_=-])(?=[A-Za-z][a-z]*[A-Z0-9+/]|[0-9+/])(?=[A-Z0-9+/]*[a-z])"
     r"[A-Za-z0-9+/_-]{6,}={0,2}(?![A-Za-z0-9+/_])"
 )
+# All base64 has one of these; a search for it is much faster than a search for base64.
+_LIKE_BASE64 = re.compile(r"[A-Za-z0-9+/][A-Z]|[0-9+/]|\n")
+_DIGIT = re.compile(r"\d")
 _WRAPPED = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,}(?:\r?\n[A-Za-z0-9+/]{2,})+={0,2}")
 _BASE32 = re.compile(r"(?<![A-Za-z0-9])(?=[A-Z]*[2-7=])[A-Z2-7]{7,}={0,6}(?![A-Za-z0-9=])")
 _HEX_BYTES = re.compile(
@@ -211,28 +214,34 @@ def read_encoded(text: str) -> Iterator[Substitution | Span]:
         for match in _BRAILLE.finditer(text):
             letters = [_CELLS.get(cell, " ") for cell in match.group()]
             yield from _reveal(match, "".join(letters).capitalize())
-    for pattern, decode in _DECODERS:
-        for match in pattern.finditer(text):
+    for pattern, needed, decode in _DECODERS:
+        for match in pattern.finditer(text) if needed.search(text) else ():
             word = match.group()
             reading = decode(word)
             if reading:
                 yield from _reveal(match, reading)
             elif pattern is _HEX_BYTES and len(word) >= _OPAQUE and " " not in word:
                 yield Span.for_match(match, "ID")
-    if "," in text or " " in text:
-        for match in _DECIMAL.finditer(text):
-            reading = _decode_decimal(match.group())
-            if reading:
-                yield Substitution.for_match(match, reading)
-    if "/" in text or "." in text:
-        for match in _DECIMAL_SLASHED.finditer(text):
-            reading = _decode_decimal(match.group())
-            if reading:
-                yield Substitution.for_match(match, reading.capitalize())
+    if _DIGIT.search(text):
+        yield from _read_decimals(text)
+
+
+def _read_decimals(text: str) -> Iterator[Substitution]:
+    """Decode characters written as their decimal codes: "74 111 104 110"."""
+    for match in _DECIMAL.finditer(text):
+        reading = _decode_decimal(match.group())
+        if reading:
+            yield Substitution.for_match(match, reading)
+    for match in _DECIMAL_SLASHED.finditer(text):
+        reading = _decode_decimal(match.group())
+        if reading:
+            yield Substitution.for_match(match, reading.capitalize())
 
 
 def _read_base64(text: str) -> Iterator[Substitution | Span]:
     """Decode base64 that spans several lines, then in single words, then in groups of four characters."""
+    if not _LIKE_BASE64.search(text):
+        return
     wrapped_end = 0
     for match in _WRAPPED.finditer(text):
         reading = _decode_base64("".join(match.group().split()))
@@ -375,9 +384,10 @@ def _is_of_prose(character: str) -> bool:
     )
 
 
-_DECODERS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (_BASE32, _decode_base32),
-    (_HEX_BYTES, _decode_hex),
-    (_BITS, _decode_bits),
-    (_MORSE, _decode_morse),
+# The patterns of encoded words, a simpler pattern that each of these also matches, and their decoders.
+_DECODERS: tuple[tuple[re.Pattern[str], re.Pattern[str], Callable[[str], str]], ...] = (
+    (_BASE32, re.compile("[2-7=]"), _decode_base32),
+    (_HEX_BYTES, re.compile(f"{_HEX}{{2}}"), _decode_hex),
+    (_BITS, re.compile("[01]"), _decode_bits),
+    (_MORSE, re.compile("[.-]"), _decode_morse),
 )

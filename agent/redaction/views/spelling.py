@@ -13,6 +13,14 @@ from itertools import pairwise
 from agent.redaction.spans.span import Span
 from agent.redaction.views.decoding import Substitution
 
+# Most patterns below need one of these; a search for it is much faster than a search for the pattern.
+_SIGN = re.compile(r"[*~`|^\\#+=()\[\]{}_]|[^\x00-\x7f]")
+_JOINT_OF_PIECES = re.compile(r"[._/-]")
+_DIGIT = re.compile(r"\d")
+_CAPITAL_INSIDE = re.compile(r"[a-z][A-Z]")
+_LETTER_BESIDE_DIGIT = re.compile(r"[a-z]\d|\d[A-Z]")
+_DRAWN_LETTER = re.compile(r"[01345789@$!|]")
+
 _LETTER = r"[^\W\d_]"
 
 # Letters and digits written one by one: "J o h n", "J.o.h.n", "1 2 3 - 4 5 - 6 7 8 9".
@@ -204,10 +212,12 @@ def read_written_apart(text: str) -> Iterator[Substitution | Span]:
     yield from _drop_markup(text)
     yield from _drop_rings(text)
     yield from _join_lists(text)
-    for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
-        for match in pattern.finditer(text):
-            yield Substitution.for_match(match, "")
-    yield from _join_pieces(text)
+    if _SIGN.search(text):
+        for pattern in (_SIGN_INSIDE, _SIGN_IN_NUMBER, _EMPHASIS):
+            for match in pattern.finditer(text):
+                yield Substitution.for_match(match, "")
+    if _JOINT_OF_PIECES.search(text):
+        yield from _join_pieces(text)
 
 
 def read_parted_by_tags(text: str) -> Iterator[Substitution]:
@@ -453,9 +463,21 @@ def _read_by_cue(text: str, lower: str) -> Iterator[Substitution]:
 
 def read_run_together(text: str) -> Iterator[Substitution]:
     """Yield substitutions that insert a space between words that are run together ("JohnSmith", "john_smith")."""
-    for match in _RUN_TOGETHER.finditer(text):
-        crossing = match.lastgroup == "camel" or text[match.end()].islower()
-        yield Substitution.for_match(match, " ", crossing=crossing)
+    if (
+        _CAPITAL_INSIDE.search(text)
+        or "_" in text
+        or "+" in text
+        or _LETTER_BESIDE_DIGIT.search(text)
+    ):
+        for match in _RUN_TOGETHER.finditer(text):
+            crossing = match.lastgroup == "camel" or text[match.end()].islower()
+            yield Substitution.for_match(match, " ", crossing=crossing)
+    if "." in text:
+        yield from _part_dotted(text)
+
+
+def _part_dotted(text: str) -> Iterator[Substitution]:
+    """Insert a space between words joined by full stops ("john.smith"), except in the names of sites."""
     for match in _DOTTED.finditer(text):
         if match.group().rpartition(".")[2].lower() in _ENDS_OF_SITES:
             continue
@@ -469,11 +491,12 @@ def read_drawn(text: str) -> Iterator[Substitution]:
     yield from _read_leet(text, _LEET_LETTERS)
     if not text.isascii():
         yield from _drop_accents(text)
-    for match in _LEET_DIGITS.finditer(text):
+    has_digit = "|" in text or _DIGIT.search(text)
+    for match in _LEET_DIGITS.finditer(text) if has_digit else ():
         word = match.group()
         if len(word) > 4 and sum(map(str.isdigit, word)) * 2 >= sum(map(str.isalnum, word)):
             yield Substitution.for_match(match, word.translate(_DIGITS_DRAWN))
-    for match in _UNEVEN.finditer(text):
+    for match in _UNEVEN.finditer(text) if _CAPITAL_INSIDE.search(text) else ():
         word = match.group()
         changes = sum(before.isupper() != after.isupper() for before, after in pairwise(word))
         is_uneven = changes >= min(len(word) - 1, _UNEVEN_CHANGES) or word[1:].isupper()
@@ -497,7 +520,7 @@ def _drop_accents(text: str) -> Iterator[Substitution]:
 
 def _read_leet(text: str, letters: dict[int, int]) -> Iterator[Substitution]:
     """Replace digits and signs with letters, by a `str.translate` table."""
-    for match in _LEET.finditer(text):
+    for match in _LEET.finditer(text) if _DRAWN_LETTER.search(text) else ():
         word = match.group().rstrip("!")
         if not _may_be_leet(word):
             continue
