@@ -47,7 +47,7 @@ _RETRACTION = compile_caseless(
     r"|no, |edit\s?:|correction\s?[:,!]|sorry\b(?! friends)|hmm"
     r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
     r"|i (?:misread|meant|was wrong|stand corrected)|tak(?:e|ing) (?:that|it|this|my answer|my choice) back"
-    r"|(?:disregard|ignore) (?:the (?:above|previous|letter|answer)|my (?:answer|previous|first|earlier)"
+    r"|just kidding|(?:disregard|ignore) (?:the (?:above|previous|letter|answer)|my (?:answer|previous|first|earlier)"
     r"|(?:that|this|it)(?=\s?(?:[.,;!]|$|\n)))"
     r"|withdraw (?:my|that|this|the) (?:answer|choice)?|(?:was|were|is|am) mistaken"
     r"|made (?:a|an) (?:mistake|error)|let me (?:re|correct|double|think))",
@@ -57,7 +57,7 @@ _RETRACTION = compile_caseless(
 _WORDS_OF_RETRACTION = (
     *("wait", "hold on", "actually", "no, ", "edit", "correction", "sorry", "hmm", "oops", "on second ", "on further "),
     *("on closer ", "scratch that", "reconsider", "change my ", "mistake", "i misread", "i meant", "i was wrong"),
-    *("i stand corrected", " back", "made a", "let me ", "disregard ", "ignore ", "withdraw "),
+    *("i stand corrected", " back", "made a", "let me ", "disregard ", "ignore ", "kidding", "withdraw "),
 )  # fmt: skip
 
 _QUESTION = re.compile(r"[^.!?\n]{0,300}\?")

@@ -64,7 +64,7 @@ _RELATES_TO = re.compile(
 _NEGATION = re.compile(r"\b(?:not|no|cannot|can't)\b|n't\b", re.IGNORECASE)
 # "Aspirin is too weak", "I would stop heparin"
 _SPEAKS_AGAINST = re.compile(
-    r"\btoo\s\w+|\b(?:stop|stopping|withdraw\w*|discontinu\w*|hold\w*|withhold\w*|omit\w*|refrain\w*|less\slikely)\b"
+    r"\btoo\s\w+|\b(?:stop|stopping|withdraw\w*|discontinu\w*|hold\w*|withhold\w*|omit\w*|refrain\w*|less\slikely|reverses?|reversing|counteracts?)\b"
 )
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 

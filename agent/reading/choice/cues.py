@@ -9,7 +9,7 @@ BECAUSE = r"(?:because|since|as|due|for|given|based|which|where|rather|instead)\
 _PREPOSITION = r"(?:for|in|with|here|by|from|per|on|at|over|not)\b"
 END = (
     rf"(?=\s?$|\n|\s?[.,;:!)\]}}\"'<✓](?!\w)|\s[-(\[✓]|\s(?:{BECAUSE}|{_PREPOSITION})"
-    r"|\s\w{1,12}=|\s#\s|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+    rf"|\s\w{{1,12}}=|\sto\s(?=[A-J{SIGNS}](?!\w))|\s#\s|\si\.?e\b|\s(?:and|but)\s(?:not|the|it|this|that|because)\b|\s?[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 )
 _MARK_OR_END = r"(?=\s?$|\n|\s?[.,;:!)\]}\"'](?!\w))"
 # "C. difficile" is a name, "C. because ..." and "C. the drug ..." are not.
@@ -90,10 +90,9 @@ CORRECTED = re.compile(
     rf"[{SIGNS}]|[a-z][.,;!)]|[a-z]$|[a-z]\n|(?:the\s)?(?:option|choice|answer)\s))"
 )
 """A correction, whose option counts instead of the one before: "no, it is"."""
-PREFERRED = re.compile(rf"\bi\s(?:still\s|would\s|strongly\s|slightly\s)?prefer(?:red)?\s{_FILLER}")
 FINAL = re.compile(rf"\bfinal\s{_NOUN}(?:{_OF_WHAT}{_IS})?{_FILLER}")
 _CHOOSE = (
-    r"(?:choose|choosing|chose|select|selecting|selected|pick|picking|picked|stay\swith|staying\swith|stand\sby|favou?r|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
+    r"(?:choose|choosing|chose|prefer(?:red)?|select|selecting|selected|pick|picking|picked|stay\swith|staying\swith|stand\sby|favou?r|go\sfor|go\swith|going\swith|opt\sfor|opted\sfor|answer(?:\swith)?|say|settle\son|decide\s(?:on|for)"
     r"|lean\s(?:towards?|to)|leaning\s(?:towards?|to)|lean|stick\swith|vote\s(?:for|goes\sto)|mark|tick|circle|submit|commit\sto"
     rf"|(?:recommend|advise|suggest)(?=\s[{LETTER_SIGNS}])|bet\son|conclude(?:\sthat)?(?:\sit(?:'s|\sis))?|end\sup\swith|(?:put|lock)\s(?:me\s)?(?:down|in)(?:\sfor)?"
     r"|(?:think|believe)(?:\sthat)?\sit(?:'s|\sis|\sshould\sbe|\smust\sbe))"
@@ -144,7 +143,7 @@ ONLY_LEFT = re.compile(
 )
 """The last option that is left: "only c remains"."""
 SAID_BY_OTHERS = re.compile(
-    r"\b(?:(?:i|we|they)\sused\sto|(?<!\bfor\s)many|some\speople|others|colleagues?|textbooks?|books|students?"
+    r"\b(?:(?:i|we|they)\sused\sto|(?<!\bfor\s)many|most\s(?:would|people|students|doctors|physicians|clinicians|colleagues)|some\speople|others|colleagues?|textbooks?|books|students?"
     r"|(?:you|one)(?:'d|\swould|\smight)\sthink|tempt\w*|(?:user|patient)\s(?:wrote|writes|says|said|asks|asked))\b"
 )
 """What others say or said before: "the textbooks say", "I used to give"."""
@@ -216,7 +215,7 @@ IS_RIGHT = re.compile(
 
 LEAD_IN = (
     r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|finally|then|in\s(?:conclusion|summary|short)|and|clearly|∴"
-    r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)[,:]?\s){0,3})"
+    r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)(?:[,:]|\.{3})?\s){0,3})"
 )
 # "Therefore B is wrong and A is right": what precedes the second subject.
 OTHER_IS_WRONG = (
@@ -226,7 +225,7 @@ OTHER_IS_WRONG = (
 _OPENING = (
     r"(?i:(?:(?:it|this|that)(?:'s|\sis|\s(?:must|should|would|has\sto|can\sonly)\sbe)|must\sbe|has\sto\sbe|should\sbe)\s"
     r"(?:(?:clearly|definitely|probably|most\slikely|likely|obviously|certainly)\s)?"
-    r"|(?:choose|select|pick|going\swith|go\swith)\s|(?:most\s)?(?:likely|probably|definitely|clearly)(?:\s|:\s?)|(?:->|=>|→|⇒|✓)\s?|i(?:\swould|'d)\s(?:say|go\swith)\s)"
+    r"|(?:choose|select|pick|going\swith|go\swith)\s|(?:most\s)?(?:likely|probably|definitely|clearly|absolutely|certainly|surely)(?:\s|:\s?)|(?:->|=>|→|⇒|✓)\s?|i(?:\swould|'d)\s(?:say|go\swith)\s)"
 )
 # "Except: C. ASO titre is ..."
 _EXCEPT = r"(?i:(?:the\s)?(?:except(?:ion)?|odd\s(?:one|man)\sout)\s?[:=]\s)"
@@ -257,7 +256,7 @@ LINE_END = (
 )
 """What may follow a lone letter at the start of a line: "A because", but not "A given patient"."""
 REASON_TAIL = re.compile(
-    r"[)\]\"'.:]{0,2}(?:,|\s-|:)?\s(?:because|since|as|given|due|based\son|for\sthe\sreason)\b",
+    r"[)\]\"'.:]{0,2}(?:,|\s-|:)?\s(?:because|since|as|given(?=\s)|due|based\son|for\sthe\sreason)\b",
     re.IGNORECASE,
 )
 

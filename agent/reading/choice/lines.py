@@ -32,6 +32,7 @@ _OTHER_BRACKET = re.compile(
     r"\s?[(\[]\s?(?:(?:or|and|not|but)\b|[^()\[\]\n]{0,60}\bor\b)", re.IGNORECASE
 )
 # "Heparin, as the books say, or warfarin"
+_NEXT_ITEM = re.compile(rf"[.;,]\s[{SIGNS}]{PADDING}*:")
 _OR_OTHER = re.compile(rf",[^,.;!?\n]{{0,60}},\sor\s(?:the\s|an?\s)?[{SIGNS}]")
 _MARK_AFTER_LETTER = re.compile(
     r"[)\]\"']?(?:[.):](?![A-Za-z]\.)[.:]?|\s-(?=\s)|(?=\s?[(\[]\w{1,30}\s\w))\s?"
@@ -52,7 +53,7 @@ _IS_LEAST = re.compile(
     r"\s?(?:is|are|was|seems|would\sbe)\s(?:clearly\s)?(?:the\s)?(?:least|less|runner-?up)\b"
 )
 # "No. Yes, the rate went up."
-_OTHER_SENTENCE = re.compile(rf"[.!]\s{cues.MARKED}(?=\s?[,.!])")
+_OTHER_SENTENCE = re.compile(rf"(?:[.!]|,?\s(?:but|and|or))\s{cues.MARKED}(?=\s?[,.!]|$)")
 _LABEL = re.compile(
     rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
@@ -76,7 +77,7 @@ _SHORT_PHRASE = re.compile(
 )
 _REMARK = re.compile(rf"[^\n,.;:?!{SIGNS}]{{3,80}},\s(?=[^,]{{0,40}}$|[^,\n]{{0,40}}\n)")
 _NO_REMARK = re.compile(
-    r"\b(?:not|no|never|if|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
+    r"\bif\b(?!\s(?:forced|pressed|pushed|i\s(?:had|have|must)))|\b(?:not|no|never|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
     r"|\b(?:in|for|with|during)\s(?!this|my|these|the|that|all|view|light|summary|conclusion)"
 )
 _MAX_LINES = 200
@@ -131,8 +132,10 @@ def read_lines(
     is_pair = _BARE.fullmatch(answer.text, last.start, sentence_start) is not None  # "A. B"
     if sentence_start > last.start and not is_pair:
         sentence = Line(sentence_start, last.end)
-        yield from _read_pure(answer, sentence, LAST_LINE) or _read_labelled(
-            answer, sentence, LAST_LINE
+        yield from (
+            _read_pure(answer, sentence, LAST_LINE)
+            or _read_labelled(answer, sentence, LAST_LINE)
+            or _read_after_remark(answer, sentence, LAST_LINE)
         )
 
 
@@ -403,6 +406,9 @@ def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStreng
         is_common = reference.option >= 0 and answer.options.is_common(reference.option)
         if not is_common and (sign == "," or len(answer.lines) > 1):
             return None
+        # "Heparin: given. Warfarin: not given."
+        if sign == ":" and _NEXT_ITEM.search(answer.text, mark.end()):
+            return None
     if reference.has_text and (begins_sentence or sign in {",", ";"}):
         return ClaimStrength.ANSWER if begins_sentence else ClaimStrength.PROPOSED
     names_other = cues.REFERENCE.match(answer.text, mark.end()) is not None
@@ -422,6 +428,8 @@ def _is_followed_by_letter(answer: MarkedAnswer, reference: OptionReference, lin
     letter = _BARE.fullmatch(answer.text, mark.end(), line.end) if mark else None
     if letter is None or reference.option < 0:
         return letter is not None
+    if reference.by_text and answer.options.get_letter_option(letter[1]) == reference.option:
+        return False  # "No. B" where B is no
     return letter[1].lower() != answer.options.plain_texts[reference.option]
 
 

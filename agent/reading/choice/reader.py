@@ -8,6 +8,7 @@ from agent.reading.choice.comments import read_last_sentence, read_listings, rea
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.dialogues import find_last_exchange
+from agent.reading.choice.distributions import read_distribution
 from agent.reading.choice.elimination import read_elimination
 from agent.reading.choice.exceptions import read_exceptions
 from agent.reading.choice.lines import read_lines
@@ -16,7 +17,7 @@ from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.references import UNKNOWN, OptionTexts
-from agent.reading.choice.rivals import grants_rival
+from agent.reading.choice.rivals import is_weakened
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
@@ -93,7 +94,7 @@ def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if exchange is not None:
         claims = [claim for claim in claims if claim.start >= exchange.start]
     claim = choose_claim(claims, answer.text)
-    return None if claim is not None and grants_rival(answer, claim) else claim
+    return None if claim is not None and is_weakened(answer, claim) else claim
 
 
 def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
@@ -111,6 +112,7 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
         *read_listings(answer, listings),
         *read_sentences(answer),
         *read_elimination(answer, listings),
+        *read_distribution(answer),
     ]
     if not any(claim.strength > ClaimStrength.PROPOSED for claim in claims):
         claims += read_last_sentence(answer)

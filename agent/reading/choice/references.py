@@ -58,7 +58,7 @@ _COMMON_WORDS = frozenset(
 )
 _BEFORE_COMMON_WORD = re.compile(
     r"(?:^|[\n.,:;!?=>→⇒(\[\"'/-]\s?[(\[\"']?|\b(?:is|be|was|are|say|saying|answer|choose|pick|select|lean|leaning|vote|a|an|the|definite|definitely|clear"
-    r"|clearly|likely|probably|certainly|therefore|thus|so|hence|overall|option|choice|it's|that's|still|simply|to|as|with"
+    r"|clearly|likely|probably|certainly|maybe|perhaps|but|therefore|thus|so|hence|overall|option|choice|it's|that's|still|simply|to|as|with"
     r"|toward|towards|(?:settl|decid)(?:e|ed|ing)\son|suggests?|conclude|conclusion|[A-Za-z][.):]?)\s[\"'(]?)$",
     re.IGNORECASE,
 )

@@ -43,17 +43,19 @@ _ROMAN = ("i", "ii", "iii", "iv", "v")
 # "option 2", "number (4)", "option II", "the second one", "the last option".
 _POSITION = re.compile(
     rf"""
-    \b (?: (?: (?:answer\s)? (?:option|choice|alternative|number) \s (?:no\.\s|number\s)?
+    \b (?: (?: (?:answer\s)? (?:option|choice|alternative|number) \s (?:no\.\s|number:?\s)?
              [(\[]? (?: (?P<digit>[1-5]) | (?P<roman>{"|".join(_ROMAN)}) ) [)\]]? (?![\w%/-]|[.,]\d) )
         | (?: (?P<ordinal>{"|".join((*_ORDINALS, *_WRITTEN_ORDINALS))}|last) \s (?:(?:of\sthe\s)?(?:four|listed)\s)?
-              (?: option | one | alternative | statement | answer(?:\s(?:option|choice))? ) \b )
+              (?: option | one | alternative | statement | answer(?:\s(?:option|choice))? ) \b
+          | (?: (?<=\bchoose\sthe\s) | (?<=\bpick\sthe\s) | (?<=\bselect\sthe\s) | (?<=\bgo\swith\sthe\s)
+              | (?<=\bsettle\son\sthe\s) ) (?P<chosen>{"|".join((*_ORDINALS, "last"))}) (?=\s?[.!]|\s?\Z|\n) )
     )
     """,
     re.VERBOSE,
 )
 _LEADS_TO_POSITION = re.compile(
     r"""
-    (?:^|[\n.!?:]\s?|\b(?:is|be|choose|pick|select|take|with|for|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
+    (?:^|[\n.!?:]\s?|\b(?:is|be|choose|pick|select|take|with|for|on|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
     (?:the\s)? \Z
     """,
     re.VERBOSE,
@@ -61,6 +63,7 @@ _LEADS_TO_POSITION = re.compile(
 _ENDS_STATEMENT = re.compile(
     rf"\s?(?:$|\n|[.!;:](?=\s|$)|,\s(?!(?:but|however|or|and|though|although|unless|if|when|then|option)\b)|\s(?:{cues.BECAUSE}))"
     r"|(?:,\s[^(),.;:!?\n]{1,60},)?\s(?:is|seems|looks)\s(?:clearly\s|probably\s)?(?:correct|right|best|the\s(?:answer|one\b|correct|best|right))"
+    r"|\s(?:has\sto|must|should|needs\sto|is\sto)\sbe\s(?:marked|chosen|ticked|selected|picked|circled)\b"
 )
 
 
@@ -121,14 +124,15 @@ def _read_positions(answer: MarkedAnswer) -> Iterator[OptionClaim]:
 
 
 def _get_option(position: re.Match[str], count: int) -> int | None:
+    ordinal = position["ordinal"] or position["chosen"]
     if position["digit"]:
         index = int(position["digit"]) - 1
     elif position["roman"]:
         index = _ROMAN.index(position["roman"])
-    elif position["ordinal"] == "last":
+    elif ordinal == "last":
         index = count - 1
-    elif position["ordinal"] in _WRITTEN_ORDINALS:
-        index = _WRITTEN_ORDINALS.index(position["ordinal"])
+    elif ordinal in _WRITTEN_ORDINALS:
+        index = _WRITTEN_ORDINALS.index(ordinal)
     else:
-        index = _ORDINALS.index(position["ordinal"])
+        index = _ORDINALS.index(ordinal)
     return index if index < count else None

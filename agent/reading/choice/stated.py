@@ -47,6 +47,10 @@ ASKS_FOR_ONE = re.compile(
     r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
     r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
 )
+# "In 2010 the answer was B"
+_FORMER = re.compile(
+    r"\b(?:first|earlier|old|older|former\w*|original\w*|until|(?:in|before)\s(?:19|20)\d\d)\b[^.!?\n]{0,50}\Z"
+)
 _COMMENT = re.compile(r":\s\w")
 _LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _BRACKETED = re.compile(
@@ -54,7 +58,7 @@ _BRACKETED = re.compile(
 )
 # An option, or the letter of "the statement in D"
 _NAMED = re.compile(
-    rf"{cues.MARKED}|(?:^|(?<=\n)|\b[Ii]n\s|\b[Ss]tatement\s)(?P<capital>[A-Z])(?=[)\]\"'.:,]?\s)"
+    rf"{cues.MARKED}|(?:^|(?<=\n)|\b[Ii]n\s|\b[Ss]tatement\s)(?P<capital>[A-Z])(?=[)\]\"'.:,]?(?:\s|\Z))"
 )
 _SUBJECT = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-Z])(?=[)\]\"'.:]?\s))")
 BEFORE_SUBJECT = re.compile(
@@ -79,6 +83,19 @@ _CORRESPONDS = re.compile(
 _LIST_BEFORE = re.compile(
     rf"(?:^|[\s(])(?:[A-Z]|[{SIGNS}]{PADDING}*)[)\]]?[,;]\s$|{PADDING}[)\]]?[,;]\s$"
 )
+# One of these occurs in every correction; looking for them first is much faster.
+_WORDS_OF_CORRECTION = (
+    "actually",
+    "no, ",
+    "no: ",
+    "no - ",
+    "no ",
+    "correction",
+    "edit",
+    "rather",
+    "make that",
+    "i mean",
+)
 _NAMES_ANSWER = re.compile(
     r"(?:answer|option|choice|pick|selection|vote|guess|bet)$", re.IGNORECASE
 )
@@ -87,13 +104,13 @@ _NAMES_ANSWER = re.compile(
 def read_statements(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Yield the claims of all sentences."""
     final = read_after(cues.FINAL, answer, ClaimStrength.FINAL, FINAL_ANSWER)
+    corrected = read_after(cues.CORRECTED, answer, ClaimStrength.ANSWER, STATED_ANSWER)
     claims = [
         *(final if "final" in answer.lower else ()),
         *read_after(cues.STATED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.NOT_BUT, answer, ClaimStrength.ANSWER, STATED_ANSWER),
         *read_after(cues.CHOSEN, answer, ClaimStrength.ANSWER, STATED_ANSWER),
-        *read_after(cues.CORRECTED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
-        *read_after(cues.PREFERRED, answer, ClaimStrength.ANSWER, STATED_ANSWER),
+        *(corrected if any(map(answer.lower.__contains__, _WORDS_OF_CORRECTION)) else ()),
         *read_after(cues.CONCLUSION, answer, ClaimStrength.ANSWER, STATED_ANSWER),
     ]
     yield from claims
@@ -147,6 +164,9 @@ def _make_claims(
     references = answer.read_joined(reference)
     end = references[-1].end
     text = answer.text
+    is_past = " was " in answer.lower[max(0, start - 1) : reference.start]
+    if is_past and _FORMER.search(answer.lower, max(0, start - 60), reference.start):
+        return
     if is_denied(text, start) or answer.is_rejected(references[-1], end) or is_question(text, end):
         return
     if is_conditional(text, end) or is_hypothetical(text, start, end):

@@ -276,7 +276,7 @@ def test_an_option_that_is_rejected_earns_nothing(answer: str):
         ("The answer is no longer clear; overall yes.", YES_NO, 0),
         ("No. 1 cause of death.", YES_NO, None),
         ("Yes and no.", YES_NO, None),
-        ("Yes. Wait, no.", YES_NO, None),
+        ("Yes. Wait, no.", YES_NO, 1),
         ("No, it is not effective.", YES_NO, 1),
         ("Yes, it is not harmful.", YES_NO, 0),
         ("Answer: B. No, the trial showed no benefit.", YES_NO, 1),
