@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent.catalog.model_server import ModelServer, read_model_server
 from agent.errors import ConfigError
 from agent.io.wording import nearest
 from agent.io.yaml_map import YamlMap, read_yaml
@@ -81,6 +82,8 @@ class Deployment:
         prices: the prices of using the deployment, or None if unknown.
         reasoning: whether the model reasons before it answers, and is therefore given `reasoning_max_tokens`.
         deprecated: whether HELM's file marks the deployment as deprecated.
+        managed: how the agent starts the server itself, or None for a server that others run. A managed deployment has
+            no address until its server runs (`agent.model_servers`).
         unused_keys: HELM's keys that the agent accepts but does not use; shown by `doctor`.
         problem: the reason why the agent cannot use the deployment, or None.
     """
@@ -98,6 +101,7 @@ class Deployment:
     prices: Prices | None = None
     reasoning: bool = False
     deprecated: bool = False
+    managed: ModelServer | None = None
     unused_keys: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -207,12 +211,9 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
     name = section.name("name")
     model_name = section.name("model_name", name)
     unused = [key for key in _UNUSED if section.skip(key)]
-    client_section = section.map("client_spec")
-    if client_section is None:
-        section.note("client_spec", "is required, with class_name and args that contain base_url")
-        client = _ClientSpec()
-    else:
-        client = _read_client(client_section)
+    server_section = section.map("model_server")
+    managed = None if server_section is None else read_model_server(server_section, folder)
+    client = _read_client_spec(section, managed)
     _refuse_secrets(section)
     deployment = Deployment(
         name=name,
@@ -229,6 +230,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
         prices=_read_prices(section),
         reasoning=section.flag("reasoning", False),
         deprecated=section.flag("deprecated", False),
+        managed=managed,
         unused_keys=(*unused, *client.unused_keys),
         problem=client.problem,
     )
@@ -236,6 +238,23 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
     if client.problem is None:
         section.finish()
     return deployment
+
+
+def _read_client_spec(section: YamlMap, managed: ModelServer | None) -> _ClientSpec:
+    client_section = section.map("client_spec")
+    if managed is not None:
+        if client_section is not None:
+            section.note(
+                "client_spec", "has no meaning with model_server, whose address is the agent's"
+            )
+        return _ClientSpec(served_model=section.name("model_name", section.name("name")))
+    if client_section is None:
+        section.note(
+            "client_spec",
+            "is required, with class_name and args that contain base_url, unless there is a model_server",
+        )
+        return _ClientSpec()
+    return _read_client(client_section)
 
 
 def _read_path(section: YamlMap, key: str, folder: Path) -> Path | None:

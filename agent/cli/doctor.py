@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import Deployment, make_server_deployment, read_deployments
 from agent.catalog.judges import read_jury
+from agent.catalog.model_server import ModelServer
 from agent.datasets.manage.check import read_data
 from agent.datasets.manage.register import check_data
 from agent.errors import AgentError, ConfigError, InferenceError
@@ -29,6 +30,9 @@ from agent.judging.jury_selection import describe_own_judge, is_on_own_jury, sea
 from agent.jury.seats import compute_quorum
 from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import Judge, MetricUse
+from agent.model_servers.engines import check_installed
+from agent.model_servers.running import ServerFolder
+from agent.model_servers.weights import check_weights
 from agent.runs.plan import check_reachable
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
@@ -373,6 +377,12 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
             "Runs that name it are refused.",
         )
         return
+    if (
+        deployment.managed is not None
+        and ServerFolder.find(site.servers, deployment.name).read() is None
+    ):
+        yield _check_idle_server(deployment, deployment.managed)
+        return
     try:
         deployment = _resolve_deployment(deployment, site)
         capabilities = asyncio.run(probe(deployment, _shorten_limits(site)))
@@ -413,6 +423,22 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 feature.finding,
                 "Runs that need it are refused, or note the workaround.",
             )
+
+
+def _check_idle_server(deployment: Deployment, managed: ModelServer) -> Check:
+    """Report on a server that the agent would start, as far as it can be checked without starting it."""
+    subject = _name_deployment(deployment)
+    try:
+        check_weights(managed, deployment.name)
+        check_installed(managed.engine)
+    except ConfigError as error:
+        finding = str(error).removeprefix(f"deployment {deployment.name}: ")
+        return Check(subject, "failed", finding, error.advice, error.exit_code)
+    return Check(
+        subject,
+        "ok",
+        f"does not run now; `run --serve {deployment.name}` starts it ({managed.engine})",
+    )
 
 
 def _check_ways_of_asking(deployment: Deployment, capabilities: Capabilities) -> Check:

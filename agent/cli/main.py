@@ -25,6 +25,7 @@ from agent.cli.enroll import enroll, registry, steward_key
 from agent.cli.exchange import export, import_
 from agent.cli.judge import judge
 from agent.cli.ledger import ledger
+from agent.cli.models import models
 from agent.cli.output import with_site
 from agent.cli.redact import redact
 from agent.cli.reset import reset
@@ -90,7 +91,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 for command in (
     init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
     export, import_, view, submission, enroll, registry, steward_key, ledger, reset, rotate, purge, audit,
-    baselines, demo,
+    models, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
 

@@ -138,6 +138,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Check entries, benchmarks and data, and list the runs, without contacting a server.",
 )
+@click.option(
+    "--serve",
+    "served",
+    multiple=True,
+    help="Start the server of this deployment (model_server in model_deployments.yaml), run its entries, stop it.",
+)
 @dry_run_option("Check everything and show the expected cost and time, without asking the model.")
 @quiet_option
 @local_path_option
@@ -155,6 +161,7 @@ def run(
     plan_digest: str | None,
     output_path: Path | None,
     skip_instances: bool,
+    served: Sequence[str],
     dry_run: bool,
     quiet: bool,
     **options: Any,
@@ -194,7 +201,14 @@ def run(
 
         check_output_folder(output_path, run_options.suite)
     progress = Progress(quiet=quiet)
-    outcomes = run_entries(site, entries, run_options, progress)
+    if served:
+        from agent.cli.models import WaitingNotes
+        from agent.runs.serve_runs import run_while_serving
+
+        waiting = {name: WaitingNotes(name) for name in served}
+        outcomes = run_while_serving(site, entries, run_options, waiting, progress)
+    else:
+        outcomes = run_entries(site, entries, run_options, progress)
     try:
         report_outcomes(site, outcomes, run_options)
     finally:  # also after failed instances, which the report ends with an exit code

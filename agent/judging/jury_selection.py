@@ -15,6 +15,7 @@ from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
 from agent.io.wording import format_count, nearest
 from agent.metrics import JUDGED, Judge, MetricUse
+from agent.model_servers.start import resolve_managed
 from agent.site.directory import Site
 
 _NO_JUDGES = "Add it to model_deployments.yaml, or choose another jury with --judges FILE."
@@ -147,9 +148,10 @@ def seat_judges(
 def _seat_judge(
     judge: Judge, site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
 ) -> SeatedJudge:
-    deployment = _find_deployment(judge, deployments)
+    deployment = resolve_managed(_find_deployment(judge, deployments), site)
     settings = site.settings
-    outside = _get_host(deployment.base_url) not in settings.allowed_hosts
+    is_managed = deployment.managed is not None  # and so on this machine
+    outside = not is_managed and _get_host(deployment.base_url) not in settings.allowed_hosts
     if outside:
         _refuse_unless_allowed(deployment, site)
     if deployment.proxy and _get_host(deployment.proxy) not in settings.allowed_hosts:

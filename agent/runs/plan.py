@@ -50,6 +50,7 @@ from agent.judging.jury_selection import (
     seat_judges,
 )
 from agent.metrics import AnswerParser, Judge, MetricUse, check_available, select_measurable
+from agent.model_servers.start import resolve_managed
 from agent.runs.definition import (
     choose_lineage,
     list_changed_arguments,
@@ -540,6 +541,8 @@ def check_reachable(deployment: Deployment, site: Site) -> Deployment:
     Raises:
         ConfigError: prompts may not be sent to its host or through its proxy.
     """
+    if deployment.managed is not None:
+        return resolve_managed(deployment, site)  # on this machine
     for role, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
         if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
             raise ConfigError(

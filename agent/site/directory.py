@@ -9,6 +9,7 @@ DIR/plugins/                  the hospital's own metrics in Python, if it has an
 DIR/data/<benchmark id>/      dataset files of benchmarks
 DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
+DIR/servers/                  inference servers that the agent starts: tokens, logs
 DIR/submissions/              drafts, approved submissions, receipts
 """
 
@@ -112,6 +113,11 @@ class Site:
             self.plugins,
             _print_note,
         )
+
+    @property
+    def servers(self) -> Path:
+        """Folder of the inference servers that the agent starts. It may not exist."""
+        return self.directory / "servers"
 
     @property
     def plugins(self) -> Path:

@@ -1,0 +1,83 @@
+"""The `model_server` map of a deployment: how the agent starts the inference server itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agent.io.yaml_map import YamlMap
+
+Engine = Literal["llamacpp", "vllm"]
+
+_ENGINES: tuple[Engine, ...] = ("llamacpp", "vllm")
+# The agent itself sets these: the address, the secret and the name decide who can ask the server, and for what.
+_OWN_ARGUMENTS = ("--host", "--port", "--api-key", "--model", "--served-model-name", "--uds")
+_REMOTE_CODE = "--trust-remote-code"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelServer:
+    """An inference server that the agent starts on this machine.
+
+    Attributes:
+        engine: the program: llama.cpp's server, or vLLM's.
+        weights: a GGUF file for llama.cpp, or a model's folder for vLLM. Nothing is ever downloaded.
+        context: maximum tokens of a prompt and its answer; None for what the model was trained with.
+        parallel: number of requests that are answered at the same time.
+        threads: processor threads; None for the engine's choice. Only llama.cpp.
+        gpu_share: share of the GPU's memory that may be used, from 0 to 1; None for the engine's choice. Only vLLM.
+        gpu_layers: number of layers on the GPU; None for as many as fit. Only llama.cpp.
+        extra_arguments: further arguments of `vllm serve`.
+    """
+
+    engine: Engine
+    weights: Path
+    context: int | None = None
+    parallel: int = 4
+    threads: int | None = None
+    gpu_share: float | None = None
+    gpu_layers: int | None = None
+    extra_arguments: tuple[str, ...] = ()
+
+
+def read_model_server(section: YamlMap, folder: Path) -> ModelServer:
+    """Read the map and record its problems. The path of the weights is relative to `folder`."""
+    engine: Engine = "vllm" if section.choice("engine", _ENGINES) == "vllm" else "llamacpp"
+    extra_arguments = section.texts("extra_arguments")
+    for argument in extra_arguments:
+        option = argument.partition("=")[0]
+        if option in _OWN_ARGUMENTS:
+            section.note("extra_arguments", f"{option} is set by the agent")
+        if option == _REMOTE_CODE:
+            section.note(
+                "extra_arguments", f"{option} would run code from the folder of the weights"
+            )
+    server = ModelServer(
+        engine=engine,
+        weights=folder / section.name("weights"),
+        context=section.integer("context", None, low=128),
+        parallel=section.integer("parallel", 4, high=1024),
+        threads=section.integer("threads", None, high=1024),
+        gpu_share=_read_share(section),
+        gpu_layers=section.integer("gpu_layers", None, low=0, high=10_000),
+        extra_arguments=extra_arguments,
+    )
+    only = ("gpu_share", "extra_arguments") if engine == "llamacpp" else ("threads", "gpu_layers")
+    for key in only:
+        if section.has(key):
+            section.note(key, f"has no meaning with engine: {engine}")
+    section.finish()
+    return server
+
+
+def _read_share(section: YamlMap) -> float | None:
+    text = section.text("gpu_share", "")
+    if not section.has("gpu_share"):
+        return None
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        section.note("gpu_share", "expected a number above 0 and at most 1, such as 0.9")
+        return None
+    return share

@@ -1,0 +1,149 @@
+"""The commands `intramural models`: inference servers that the agent starts itself."""
+
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agent.catalog.deployments import Deployment
+    from agent.site.directory import Site
+
+_NOTE_EVERY_S = 10.0
+
+
+@click.group()
+def models() -> None:
+    """Start, stop and check inference servers of the site's own.
+
+    They serve the deployments with `model_server` in model_deployments.yaml.
+    """
+
+
+@models.command("serve")
+@click.argument("name")
+@click.option(
+    "--background", is_flag=True, help="Leave the server running; stop it with `models stop`."
+)
+@click.pass_obj
+def serve_command(site: "Site", name: str, background: bool) -> None:
+    """Start the server of a deployment.
+
+    The command waits until the server is ready. The server listens on 127.0.0.1 and answers only to this site. Without
+    --background it runs until Ctrl-C.
+    """
+    from agent.model_servers.start import serve, start_in_background
+
+    deployment = _find_managed(site, name)
+    if background:
+        server = start_in_background(site, deployment, WaitingNotes(name))
+        click.echo(
+            f"{name} is ready at {server.address}; stop it with: intramural models stop {name}"
+        )
+        return
+    with serve(site, deployment, WaitingNotes(name)) as server:
+        click.echo(f"{name} is ready at {server.address}; stop it with Ctrl-C")
+        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+
+
+@models.command("stop")
+@click.argument("name")
+@click.pass_obj
+def stop_command(site: "Site", name: str) -> None:
+    """Stop the server of a deployment."""
+    from agent.model_servers.start import stop
+
+    if stop(site, name):
+        click.echo(f"{name} has stopped")
+    else:
+        click.echo(f"{name} does not run")
+
+
+@models.command("list")
+@click.pass_obj
+def list_command(site: "Site") -> None:
+    """List the servers.
+
+    Each line states whether the server runs, and the beginning of the digest of its weights.
+    """
+    from agent.errors import AgentError
+    from agent.model_servers.running import ServerFolder
+    from agent.model_servers.weights import compute_digest
+
+    for name, deployment in _read_managed(site).items():
+        assert deployment.managed is not None
+        running = ServerFolder.find(site.servers, name).read()
+        state = "does not run"
+        if running is not None:
+            minutes = (time.time() - running.started_at) / 60
+            state = f"runs at {running.address} for {minutes:.0f} min"
+        try:
+            digest = compute_digest(deployment.managed.weights, site.servers / "weights.json")[:16]
+        except AgentError as error:
+            digest = str(error)
+        click.echo(f"{name}  {deployment.managed.engine}  {state}  weights {digest}")
+
+
+@models.command("check")
+@click.argument("names", nargs=-1)
+@click.pass_obj
+def check_command(site: "Site", names: tuple[str, ...]) -> None:
+    """Check weights and engines.
+
+    Nothing is started. Without NAMES, all deployments with `model_server` are checked.
+    """
+    from agent.model_servers.engines import check_installed
+    from agent.model_servers.weights import check_weights
+
+    managed = _read_managed(site)
+    for name in names or tuple(managed):
+        deployment = managed.get(name) or _find_managed(site, name)
+        assert deployment.managed is not None
+        check_weights(deployment.managed, name)
+        check_installed(deployment.managed.engine)
+        click.echo(f"{name}: the engine is installed, and the weights can be read")
+
+
+class WaitingNotes:
+    """Tells a person that a server is still starting.
+
+    Args:
+        name: the deployment's name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._next_s = _NOTE_EVERY_S
+        self._is_terminal = sys.stderr.isatty()
+
+    def __call__(self, seconds: float) -> None:
+        """Show the seconds waited so far: steadily on a terminal, elsewhere now and then."""
+        if self._is_terminal:
+            click.echo(f"\rstarting {self._name}: {seconds:.0f} s ", err=True, nl=False)
+        elif seconds >= self._next_s:
+            self._next_s += _NOTE_EVERY_S
+            click.echo(f"starting {self._name}: {seconds:.0f} s", err=True)
+
+
+def _read_managed(site: "Site") -> "dict[str, Deployment]":
+    from agent.catalog.deployments import read_deployments
+
+    deployments = read_deployments(site.deployments)
+    return {name: each for name, each in deployments.items() if each.managed is not None}
+
+
+def _find_managed(site: "Site", name: str) -> "Deployment":
+    from agent.io.wording import nearest
+
+    managed = _read_managed(site)
+    if name not in managed:
+        raise ConfigError(
+            f"no deployment with model_server is called {name!r}{nearest(name, managed)}",
+            f"See {Path(site.deployments).name}: a deployment needs model_server with engine and weights.",
+        )
+    return managed[name]

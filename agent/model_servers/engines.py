@@ -1,0 +1,85 @@
+"""The command, the environment and the input by which each engine is started."""
+
+import importlib.util
+import json
+import sys
+from dataclasses import dataclass
+
+from agent.catalog.model_server import Engine, ModelServer
+from agent.errors import ConfigError
+from agent.model_servers.loopback import ADDRESS
+
+_PACKAGES: dict[Engine, str] = {"llamacpp": "xllamacpp", "vllm": "vllm"}
+# Nothing is downloaded, nothing is reported to anybody, and no address outside this machine is looked up.
+_OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_HOST_IP": ADDRESS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStart:
+    """How to start an engine.
+
+    Attributes:
+        command: the program and its arguments, which other accounts of this machine can read. They contain no secret.
+        environment: variables to add to the environment.
+        first_line: what the engine reads from its standard input; empty for nothing.
+    """
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    first_line: str
+
+
+def check_installed(engine: Engine) -> None:
+    """Raise ConfigError if the engine is not installed."""
+    package = _PACKAGES[engine]
+    if importlib.util.find_spec(package) is None:
+        raise ConfigError(
+            f"the engine {engine} is not installed (the Python package {package})",
+            f"Install it: pip install 'intramural[{engine}]'",
+        )
+
+
+def describe_start(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
+    """Return how to start the engine of a server that serves the model `name` on `port` to holders of `token`.
+
+    Raises:
+        ConfigError: the engine is not installed.
+    """
+    check_installed(server.engine)
+    if server.engine == "llamacpp":
+        return _describe_llamacpp(server, name, port, token)
+    return _describe_vllm(server, name, port, token)
+
+
+def _describe_llamacpp(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
+    settings = {
+        "weights": str(server.weights),
+        "name": name,
+        "address": ADDRESS,
+        "port": port,
+        "token": token,
+        "context": server.context,
+        "parallel": server.parallel,
+        "threads": server.threads,
+        "gpu_layers": server.gpu_layers,
+    }
+    command = (sys.executable, "-P", "-m", "agent.model_servers.llamacpp_engine")
+    return EngineStart(command, dict(_OFFLINE), json.dumps(settings))
+
+
+def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
+    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    command += ["--model", str(server.weights), "--served-model-name", name]
+    command += ["--host", ADDRESS, "--port", str(port), "--max-num-seqs", str(server.parallel)]
+    if server.context is not None:
+        command += ["--max-model-len", str(server.context)]
+    if server.gpu_share is not None:
+        command += ["--gpu-memory-utilization", str(server.gpu_share)]
+    command += server.extra_arguments
+    return EngineStart(tuple(command), {**_OFFLINE, "VLLM_API_KEY": token}, "")

@@ -1,0 +1,134 @@
+"""Check the files of a model's weights, and compute the digest that identifies them."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.catalog.model_server import ModelServer
+from agent.errors import ConfigError
+from agent.io import model_folder
+from agent.io.atomic_files import write_atomically
+from agent.io.model_folder import ModelFolderError
+
+# Reading such a file can run code that somebody put into it.
+_PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
+_INDEX = "model.safetensors.index.json"
+_CONFIG = "config.json"
+_GGUF_SIGN = b"GGUF"
+
+
+def check_weights(server: ModelServer, deployment: str) -> None:
+    """Check that the engine can load the weights, as far as their files show.
+
+    Raises:
+        ConfigError: the file or folder is missing, is of another kind, is incomplete, or can run code when it is read.
+    """
+    try:
+        if server.engine == "llamacpp":
+            _check_gguf(server.weights)
+        else:
+            _check_folder(server.weights)
+    except ModelFolderError as error:
+        raise ConfigError(
+            f"deployment {deployment}: model_server: weights: {error}",
+            "llama.cpp reads one GGUF file; vLLM reads a model's whole folder with config.json and safetensors files.",
+        ) from None
+
+
+def compute_digest(weights: Path, cache: Path) -> str:
+    """Return the SHA-256 over the names and contents of all files of the weights.
+
+    Reading tens of gigabytes takes minutes, so the digest is kept until a file's size or modification time changes.
+
+    Args:
+        weights: a file, or a folder.
+        cache: JSON file with the digests computed so far. It is made if it does not exist.
+
+    Raises:
+        ConfigError: a file cannot be read.
+    """
+    folder = weights.parent if weights.is_file() else weights
+    files = list(_list_files(weights))
+    try:
+        stamp = _stamp_files(folder, files)
+        known = _read_cache(cache)
+        if stamp not in known:
+            known[stamp] = model_folder.compute_digest(folder, files)
+            cache.parent.mkdir(mode=0o700, exist_ok=True)
+            write_atomically(cache, json.dumps(known).encode())
+    except OSError as error:
+        raise ConfigError(f"{weights.name} cannot be read ({error.strerror})") from None
+    except ModelFolderError as error:
+        raise ConfigError(f"{weights.name}: {error}") from None
+    return known[stamp]
+
+
+def _check_gguf(path: Path) -> None:
+    if not path.is_file():
+        raise ModelFolderError(f"there is no file {path.name}")
+    try:
+        with path.open("rb") as file:
+            sign = file.read(len(_GGUF_SIGN))
+    except OSError as error:
+        raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
+    if sign != _GGUF_SIGN:
+        raise ModelFolderError(f"{path.name} is not a GGUF file")
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise ModelFolderError(f"there is no folder {folder.name}")
+    names = {path.name for path in folder.iterdir()}
+    pickled = sorted(name for name in names if Path(name).suffix in _PICKLED)
+    if pickled:
+        raise ModelFolderError(
+            f"{pickled[0]} is pickled, so reading it can run code that somebody put into it; remove it"
+        )
+    if _CONFIG not in names:
+        raise ModelFolderError(f"{folder.name} has no {_CONFIG}")
+    model_folder.check_weights(folder)
+    missing = sorted(_read_shards(folder / _INDEX) - names)
+    if missing:
+        raise ModelFolderError(f"{missing[0]} is missing, which {_INDEX} names")
+
+
+def _read_shards(index: Path) -> set[str]:
+    """Return the names of the files into which the weights are divided; empty if they are in one file."""
+    if not index.is_file():
+        return set()
+    try:
+        weight_map = json.loads(index.read_bytes())["weight_map"]
+        return set(map(str, weight_map.values()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise ModelFolderError(f"{index.name} is not an index of safetensors files") from None
+
+
+def _list_files(weights: Path) -> Iterator[Path]:
+    """Yield the files of the weights, without hidden ones."""
+    if weights.is_file():
+        yield weights
+        return
+    for path in sorted(weights.rglob("*")):
+        parts = path.relative_to(weights).parts
+        if path.is_file() and not any(part.startswith(".") for part in parts):
+            yield path
+
+
+def _stamp_files(folder: Path, files: list[Path]) -> str:
+    """Return a digest of the files' places, sizes and modification times."""
+    stamps: list[tuple[str, int, int]] = []
+    for path in files:
+        status = path.stat()
+        name = path.relative_to(folder).as_posix()
+        stamps.append((name, status.st_size, status.st_mtime_ns))
+    content = json.dumps([str(folder.absolute()), stamps])
+    return hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _read_cache(cache: Path) -> dict[str, str]:
+    try:
+        content = json.loads(cache.read_bytes())
+    except (OSError, ValueError):
+        return {}  # a lost cache costs time, nothing else
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,68 @@
+"""Weights on disk: what is refused before an engine reads it, and the digest that follows the bytes."""
+
+import json
+import struct
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.model_server import ModelServer
+from agent.errors import ConfigError
+from agent.model_servers.weights import check_weights, compute_digest
+
+
+def write_folder(folder: Path, *names: str) -> Path:
+    """Write a model's folder with one small file of weights, and further empty files."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    header = json.dumps({"w": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + b"ab")
+    for name in names:
+        (folder / name).write_bytes(b"")
+    return folder
+
+
+def check(server: ModelServer) -> str:
+    with pytest.raises(ConfigError) as caught:
+        check_weights(server, "local/m")
+    return str(caught.value)
+
+
+def test_whole_weights_are_accepted(tmp_path: Path):
+    gguf = tmp_path / "m.gguf"
+    gguf.write_bytes(b"GGUF....")
+    check_weights(ModelServer("llamacpp", gguf), "local/m")
+    check_weights(ModelServer("vllm", write_folder(tmp_path / "m")), "local/m")
+
+
+@pytest.mark.parametrize("name", ["pytorch_model.bin", "weights.pt", "old.ckpt", "x.pkl"])
+def test_a_pickled_file_beside_good_weights_is_refused(tmp_path: Path, name: str):
+    problem = check(ModelServer("vllm", write_folder(tmp_path / "m", name)))
+    assert name in problem
+    assert "can run code" in problem
+
+
+def test_wrong_files_are_refused_by_name(tmp_path: Path):
+    text = tmp_path / "notes.txt"
+    text.write_text("hello")
+    assert "notes.txt is not a GGUF file" in check(ModelServer("llamacpp", text))
+    assert "there is no file gone.gguf" in check(ModelServer("llamacpp", tmp_path / "gone.gguf"))
+    assert "there is no folder gone" in check(ModelServer("vllm", tmp_path / "gone"))
+    whole = write_folder(tmp_path / "m")
+    (whole / "model.safetensors.index.json").write_text(
+        '{"weight_map": {"w": "part-2.safetensors"}}'
+    )
+    assert "part-2.safetensors is missing" in check(ModelServer("vllm", whole))
+    (whole / "model.safetensors").write_bytes(b"\0" * 9)
+    assert "truncated" in check(ModelServer("vllm", whole))
+
+
+def test_the_digest_follows_the_bytes_and_is_kept(tmp_path: Path):
+    folder, cache = write_folder(tmp_path / "m"), tmp_path / "servers" / "weights.json"
+    first = compute_digest(folder, cache)
+    assert compute_digest(folder, cache) == first
+    assert first in cache.read_text()
+    (folder / "config.json").write_text('{"a": 1}')
+    assert compute_digest(folder, cache) != first
+    cache.write_text("damaged")
+    assert compute_digest(write_folder(tmp_path / "copy" / "m"), cache) == first
