@@ -14,7 +14,13 @@ from typing import Generic
 from agent.reading import asked_words, result_words
 from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.quantity import Quantity, QuantityName
-from agent.reading.sentence_value import SentenceReader, adds_up, are_close, differ_by_a_thousand
+from agent.reading.sentence_value import (
+    SentenceReader,
+    adds_up,
+    are_close,
+    differ_by_a_thousand,
+    is_product_or_quotient,
+)
 from agent.reading.statements import find_last_retraction
 
 _MAX_NAMES = 300  # names of quantities in a text; an answer with more is an endless repetition
@@ -182,12 +188,11 @@ class ClaimReader(Generic[V]):
         words = asked_words.IN_WORDS.match(self._text, name.end)
         if words:
             count = float(asked_words.NUMBER_WORDS.index(words[1].lower()))
-            return Mention(count, *words.span(1))  # type: ignore[arg-type]
+            return self._mentions.make_number(count, *words.span(1))
         match = asked_words.ATTACHED.match(self._text, name.end)
         if match is None:
             return None
-        mention: Mention[V] = Mention(float(match[1]), *match.span(1))  # type: ignore[arg-type]
-        return mention
+        return self._mentions.make_number(float(match[1]), *match.span(1))
 
     def _read_behind(self, start: int, end: int) -> Mention[V] | None:
         """Return the value that follows a name, or the result of the calculation that does."""
@@ -265,6 +270,8 @@ class ClaimReader(Generic[V]):
             gap = gap.replace(" between ", " ")
         if result_words.RIVAL.search(gap):
             return False
+        if is_product_or_quotient([other.value for other in behind], mention.value):
+            return True
         if asked_words.COMMENTS.match(gap):
             return True
         if self.counts and asked_words.BEHIND_COLON.match(gap):

@@ -179,7 +179,7 @@ QUALIFIED = re.compile(
     r"|without|(?:calculate|compute|determine|find|get|obtain|work out|estimate|derive|need|answers|adjust|assign)"
     r" (?:the |an? |his |her |this )?(?:patient's )?)"
     r"[\s*\"'(]{0,3}(?:serum |patient's |the )?$"
-    r"|\b(?:scores?|values?|levels?|results?) (?:of|in|for|on) (?:the )?$",
+    r"|\b(?<!patient's )(?:scores?|values?|levels?|results?) (?:of|in|for|on) (?:the )?$",
     re.IGNORECASE,
 )
 GENERAL = re.compile(

@@ -39,12 +39,20 @@ class Mentions(Generic[V]):
         text: str,
         find_in_line: Callable[[int, int], list[Mention[V]]],
         only: Mention[V] | None = None,
+        from_number: Callable[[float], V] | None = None,
     ) -> None:
         self.only = only
         """The mention, if the text is one and nothing else but its unit or "The answer is"."""
         self._text = text
         self._find_in_line = find_in_line
+        self._from_number = from_number
         self._lines: dict[int, tuple[list[Mention[V]], list[int]]] = {}
+
+    def make_number(self, value: float, start: int, end: int) -> Mention[V] | None:
+        """Return a mention of a number that is not written in digits; None if the values are not numbers."""
+        if self._from_number is None:
+            return None
+        return Mention(self._from_number(value), start, end)
 
     def list_between(self, start: int, end: int) -> list[Mention[V]]:
         """Return the mentions that begin between two positions."""
@@ -233,7 +241,7 @@ def find_numbers(text: str) -> Mentions[float]:
     only = _ONLY_NUMBER.fullmatch(text)
     if only:
         return Mentions(text, _find_nothing, Mention(float(only[1]), *only.span(1)))
-    return Mentions(text, _NumberFinder(text).find_in_line)
+    return Mentions(text, _NumberFinder(text).find_in_line, from_number=float)
 
 
 def _find_nothing(start: int, end: int) -> list[Mention[float]]:  # noqa: ARG001

@@ -39,6 +39,20 @@ _ALL = re.compile(
     r"|present|fulfilled|satisfied)\b",
     re.IGNORECASE,
 )
+_NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+_COUNT = rf"(?:{'|'.join(_NUMBER_WORDS)}|[0-8])"
+_OF_ALL = r"(?: ?/ ?| (?:out )?of (?:the )?)(?:4|8|four|eight)\b"
+_MET = r"(?:met|positive|present|fulfilled|satisfied)"
+# "Three SIRS criteria are met.", "I make that two SIRS criteria", "Criteria met: 1 of 4", "Three: fever, ..."
+_COUNTED = re.compile(
+    rf"(?:^|(?<=[.!?] ))(?:(?:so|thus|hence|therefore|overall|in total),? )?(?P<met>{_COUNT})(?:{_OF_ALL})?"
+    rf" (?:[\w-]{{1,12}} ){{0,2}}criteria (?:are|were|is|was) {_MET}\b"
+    rf"|\bi (?:make|count|get|find)(?: that| it)? (?P<made>{_COUNT}) (?:[\w-]{{1,12}} )?criteria\b"
+    rf"|^\W{{0,3}}(?:(?:number of )?criteria (?:met|present|positive)|total(?: (?:met|score))?)[ :=]{{1,6}}"
+    rf"(?P<of>{_COUNT}){_OF_ALL}"
+    rf"|\A\W{{0,3}}(?P<first>{'|'.join(_NUMBER_WORDS)})(?=: |\.? *\Z)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _COUNTS_OF_ALL = {"four": 4.0, "4": 4.0, "eight": 8.0, "8": 8.0}
 
 
@@ -54,7 +68,8 @@ def find_only_value(
         case "points":
             return _find_running_total(text, mentions)
         case "criteria":
-            return _find_running_total(text, mentions) or _find_none_or_all(text)
+            total = _find_running_total(text, mentions)
+            return total or _find_stated_count(text, mentions) or _find_none_or_all(text, mentions)
         case "amount":
             return _find_only_in_unit(text, mentions, sentences, quantity)
         case "date":
@@ -112,15 +127,26 @@ def _find_running_total(text: str, mentions: Mentions[V]) -> Mention[V] | None:
     return stated[-1] if shows_total and stated else None
 
 
-def _find_none_or_all(text: str) -> Mention[V] | None:
+def _find_stated_count(text: str, mentions: Mentions[V]) -> Mention[V] | None:
+    """Return the count that one or more sentences state in the same words as the question; None if they differ."""
+    counts: list[Mention[V]] = []
+    for match in _COUNTED.finditer(text):
+        words = match[match.lastgroup or 0].lower()
+        value = _NUMBER_WORDS.index(words) if words in _NUMBER_WORDS else int(words)
+        count = mentions.make_number(float(value), *match.span(match.lastgroup or 0))
+        if count:
+            counts.append(count)
+    return counts[-1] if len({count.value for count in counts}) == 1 else None
+
+
+def _find_none_or_all(text: str, mentions: Mentions[V]) -> Mention[V] | None:
     if len(text) > _MAX_NONE:
         return None
     all_met = _ALL.search(text)
     if all_met:
         count = _COUNTS_OF_ALL[all_met["count"].lower()]
-        return Mention(count, *all_met.span("count"))  # type: ignore[arg-type]
+        return mentions.make_number(count, *all_met.span("count"))
     match = _NONE.search(text)
     if match is None or re.search(r"\d", text):
         return None
-    mention: Mention[V] = Mention(0.0, *match.span("none"))  # type: ignore[arg-type]
-    return mention
+    return mentions.make_number(0.0, *match.span("none"))

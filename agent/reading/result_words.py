@@ -240,6 +240,15 @@ COULD_BE_TOO = re.compile(
     r"(?: (?:also|just as well|well|still|even|possibly))? be (?:(?:about|around|up to|as high as|as low as) )?",
     re.IGNORECASE,
 )
+UNDER_ASSUMPTIONS = re.compile(
+    r"\b(?:under|with|on|given) (?:this|these|that|those|my|the above) assumptions?\b",
+    re.IGNORECASE,
+)
+# "I use 0.6, so the result is 6.264 mg."
+USED_SO = re.compile(
+    r"\W{0,3}i (?:use|used|take|took) [^.;\n]{1,60}, so the (?:final )?(?:result|answer|score|total)\b",
+    re.IGNORECASE,
+)
 CONDITION = re.compile(r"\b(?:if|when|with|without|using|had)\b", re.IGNORECASE)
 # "25.3 (95% CI 20-30)"
 CONFIDENCE_INTERVAL = re.compile(

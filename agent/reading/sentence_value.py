@@ -91,7 +91,7 @@ class SentenceReader(Generic[V]):
         if (
             mention.value is None
             or self.is_bound(mention)
-            or self.is_denied(mention)
+            or (self.is_denied(mention) and not self._is_sum_of_all(mention, mentions))
             or self.is_operand(mention)
         ):
             return replace(statement, mention=None)
@@ -190,7 +190,7 @@ class SentenceReader(Generic[V]):
         if assigned:
             inside = [other for other in inside if other.start - brackets.start(1) in assigned]
         values = [other.value for other in inside]
-        return adds_up(values, mention.value) or is_quotient(values, mention.value)
+        return adds_up(values, mention.value) or is_product_or_quotient(values, mention.value)
 
     def _is_converted(
         self, brackets: re.Match[str], mention: Mention[V], other: Mention[V]
@@ -475,13 +475,22 @@ class SentenceReader(Generic[V]):
             or result_words.OPERATOR_BEHIND.match(self._text, mention.end) is not None
         )
 
+    def _is_sum_of_all(self, mention: Mention[V], mentions: list[Mention[V]]) -> bool:
+        """Return whether the mention is the sum of all before it: "Fever 1 + inflamed 1 + no cough 0 = 2"."""
+        before = [other.value for other in mentions if other.start < mention.start]
+        is_assigned = self._text[: mention.start].endswith(("= ", "="))
+        return is_assigned and adds_up(before, mention.value)
+
     def is_denied(self, mention: Mention[V]) -> bool:
         """Return whether the mention is denied ("not 5") or one end of a range."""
         before = self._text[max(0, mention.start - 60) : mention.start]
-        return (
-            statements.is_denied(self._text, mention.start)
-            or result_words.BETWEEN.search(before) is not None
-        )
+        text = self._text
+        start = mention.start
+        if "ssumption" in text[max(0, start - 120) : start]:
+            # "Under these assumptions, the total is 4.5."
+            text = result_words.UNDER_ASSUMPTIONS.sub("", text[:start])
+            start = len(text)
+        return statements.is_denied(text, start) or result_words.BETWEEN.search(before) is not None
 
 
 def _hide_signs(sentence: str) -> str:
@@ -490,6 +499,8 @@ def _hide_signs(sentence: str) -> str:
 
 def _is_aside(sentence: str) -> bool:
     """Return whether a sentence interprets or explains a result, or repeats what was given."""
+    if result_words.USED_SO.match(sentence):
+        return False
     return bool(
         result_words.ASIDE.match(sentence)
         or result_words.INPUT.match(sentence)
@@ -543,9 +554,11 @@ def adds_up(parts: list[V | None], total: V | None) -> bool:
     return math.isclose(sum(numbers), total)
 
 
-def is_quotient(parts: list[V | None], total: V | None) -> bool:
-    """Return whether `parts` are two numbers whose quotient is `total`, rounded or not: "0.5 (-6 divided by -12)"."""
-    numbers = [part for part in parts if isinstance(part, int | float)]
-    if len(numbers) != 2 or not isinstance(total, int | float) or not numbers[1]:
+def is_product_or_quotient(parts: list[V | None], total: V | None) -> bool:
+    """Return whether `total` is the product of two or more numbers, or the quotient of two; rounded or not."""
+    numbers = [float(part) for part in parts if isinstance(part, int | float)]
+    if len(numbers) != len(parts) or len(numbers) < 2 or not isinstance(total, int | float):
         return False
-    return are_close(total, numbers[0] / numbers[1])
+    if are_close(total, math.prod(numbers)):
+        return True
+    return len(numbers) == 2 and bool(numbers[1]) and are_close(total, numbers[0] / numbers[1])
