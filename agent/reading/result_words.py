@@ -4,11 +4,6 @@ import re
 
 from agent.reading.caseless import compile_caseless
 
-OBJECT_START = re.compile(r"\{\s{0,20}[\"']")
-JSON_FIELD = re.compile(
-    r"[\"'](\w{1,60})[\"'] ?: ?(\"(?:[^\"\\\\]|\\\\.){0,20000}\"|'[^'\n]{0,200}'"
-    r"|\[[^\[\]{}]{0,500}\]|\{[^{}]{0,500}\}|[^\s,{}\"']{1,40})"
-)
 BESIDE_THE_ANSWER = compile_caseless(
     r"reason|think|thought|explan|step|rational|work|calculat|formula|note|unit|interpret|comment"
     r"|risk|percent|class|categor"
@@ -19,6 +14,7 @@ BESIDE_THE_ANSWER = compile_caseless(
     r"|method|equation|question",
 )
 BOXED = re.compile(r"\\boxed\s?\{((?:[^{}]|\{[^{}]{0,50}\}){0,500})\}")
+FRACTION = re.compile(r" ?\(?([-+]?\d{1,9}(?:\.\d{1,9})?)\)/\((\d{1,9}(?:\.\d{1,9})?)\) ?")
 CUE = compile_caseless(
     r"\b(?:(?:final|overall|correct|short|direct)[ _-]?)?(?:answers?|ans)\b[\"'*]{0,3}"
     r"(?: (?:to (?:the|this|your) question|in [a-z/]{1,12}|for (?:the|this) patient|here|value))?"

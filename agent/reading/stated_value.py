@@ -24,6 +24,7 @@ from agent.reading.sentence_value import (
     differ_by_a_thousand,
 )
 from agent.reading.statements import find_last_retraction, is_denied, is_taken_back
+from agent.reading.value_fields import ValueField, choose_likely_fields, list_value_fields
 
 JSON_FIELD = "JSON field"
 WHOLE_ANSWER = "whole answer"
@@ -115,7 +116,7 @@ def _choose_asked(
     quantity: Quantity,
 ) -> Choice[V] | None:
     """Return the value of the quantity asked for; comments on other cases and quantities at the end do not count."""
-    reader = _Reader(text, mentions)
+    reader = _Reader(text, mentions, quantity)
     choice = reader.weigh_claims(reader.choose(), quantity)
     if choice:
         return choice
@@ -123,26 +124,27 @@ def _choose_asked(
     if end == 0 or end >= len(text):
         return None
     before = text[:end].rstrip()
-    shorter = _Reader(before, find_mentions(before))
+    shorter = _Reader(before, find_mentions(before), quantity)
     return shorter.weigh_claims(shorter.choose(), quantity)
 
 
 class _Reader(Generic[V]):
     """Decides which of the mentions in a plain text is its value."""
 
-    def __init__(self, text: str, mentions: Mentions[V]) -> None:
+    def __init__(self, text: str, mentions: Mentions[V], quantity: Quantity | None = None) -> None:
         self._text = text
         self._mentions = mentions
+        self._quantity = quantity
         self._sentences = SentenceReader(text, mentions)
 
     def choose(self) -> Choice[V] | None:
-        fields = self._list_json_fields()
+        fields = list_value_fields(self._text)
         if fields:
-            return self._choose_field(fields)
+            return self._choose_field(fields, self._quantity)
         if "\\boxed" in self._text:
             for box in reversed(list(result_words.BOXED.finditer(self._text))):
                 if self._mentions.list_between(box.start(1), box.end(1)):
-                    return self._accept(self._sentences.read(box.start(1), box.end(1)), BOXED)
+                    return self._choose_boxed(*box.span(1))
         only_sentence = self._get_only_sentence()
         if only_sentence:
             choice = self._choose_only_sentence(*only_sentence)
@@ -157,6 +159,8 @@ class _Reader(Generic[V]):
         """Return the value stated for the quantity asked for, or the choice; None if they contradict each other."""
         reader = ClaimReader(self._text, self._mentions, self._sentences, quantity)
         claims = reader.list_claims()
+        if choice and choice.rule == JSON_FIELD:
+            claims = self._drop_claims_of_other_fields(claims)
         if choice and self._is_other_kind(choice, quantity):
             choice = None
         claim = choose_claim(claims, self._text, self._mentions)
@@ -182,6 +186,19 @@ class _Reader(Generic[V]):
             return self._accept_claim(claim, reader)
         statement = self._sentences.read(*self._find_sentence(choice.mention))
         return choice if statement and statement.strength > Strength.WEAK else None
+
+    def _drop_claims_of_other_fields(self, claims: list[ValueClaim[V]]) -> list[ValueClaim[V]]:
+        """Drop the claims whose value is that of a field beside the answer: "MME", "version": "2022"."""
+        beside: list[ValueField] = []
+        for field in list_value_fields(self._text):
+            is_prose = " " in self._text[field.start : field.end]
+            if not is_prose and not field.may_be_answer:
+                beside.append(field)
+        kept: list[ValueClaim[V]] = []
+        for claim in claims:
+            if not any(field.start <= claim.mention.start < field.end for field in beside):
+                kept.append(claim)
+        return kept
 
     def find_last_comments(self, quantity: Quantity) -> int:
         """Return where the comments on other cases, units and quantities begin that end the text."""
@@ -308,35 +325,36 @@ class _Reader(Generic[V]):
             return True
         return False
 
-    def _list_json_fields(self) -> list[re.Match[str]]:
-        """Return the fields of the object that ends the text, if one does."""
-        end = len(self._text.rstrip(" \n`"))
-        if not self._text.endswith("}", 0, end):
-            return []
-        first = result_words.OBJECT_START.search(self._text, 0, end)
-        return (
-            list(result_words.JSON_FIELD.finditer(self._text, first.start(), end)) if first else []
-        )
-
-    def _choose_field(self, fields: list[re.Match[str]]) -> Choice[V] | None:
+    def _choose_field(
+        self, fields: list[ValueField], quantity: Quantity | None
+    ) -> Choice[V] | None:
         """Return the value of the only field that may be the answer."""
-        named = [field for field in fields if field[1].lower() in result_words.ANSWER_FIELDS]
-        others = [field for field in fields if not result_words.BESIDE_THE_ANSWER.search(field[1])]
+        named = [field for field in fields if field.names_answer]
+        likely = named or choose_likely_fields(fields, quantity)
         statements: list[Statement[V]] = []
-        for field in named or others:
-            statement = self._sentences.read(field.start(2), field.end(2))
+        for field in likely:
+            statement = self._sentences.read(field.start, field.end)
             if statement:
                 statements.append(statement)
         if len(statements) == 1:
-            before = self._find_last_result(0, max(0, self._text.rfind("{", 0, fields[0].start())))
+            before = self._find_last_result(0, fields[0].object_start)
             if before and not self._agree(before.mention, statements[0].mention):
                 return None
             return self._accept(statements[0], JSON_FIELD)
         # {"weeks": 10, "days": 3}
-        mentions = self._mentions.list_between(fields[0].start(), fields[-1].end())
-        if not named and len(mentions) == 1 and mentions[0].start < fields[0].start(2):
+        mentions = self._mentions.list_between(fields[0].key_start, fields[-1].end)
+        if not named and len(mentions) == 1 and mentions[0].start < fields[0].start:
             return Choice(mentions[0], JSON_FIELD)
         return None
+
+    def _choose_boxed(self, start: int, end: int) -> Choice[V] | None:
+        """Return the value in a LaTeX box, which may be a fraction of two numbers."""
+        fraction = result_words.FRACTION.fullmatch(self._text, start, end)
+        if fraction is None or not float(fraction[2]):
+            return self._accept(self._sentences.read(start, end), BOXED)
+        value = float(fraction[1]) / float(fraction[2])
+        mention = self._mentions.make_number(value, start, end)
+        return self._accept(Statement(mention, Strength.ALONE), BOXED)
 
     def _accept(self, statement: Statement[V] | None, rule: str) -> Choice[V] | None:
         if statement is None or statement.mention is None:
