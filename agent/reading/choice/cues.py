@@ -85,7 +85,7 @@ NOT_BUT = re.compile(
 """An answer that is set against another: "the answer is not A but"."""
 CORRECTED = re.compile(
     r"(?:^|(?<=\n)|(?<=[.!?,;:-]\s))(?:(?:wait|hold\son|sorry|hmm+|oops|ok(?:ay)?)\b[\s,.:!-]{1,4}){0,2}"
-    r"(?:actually|no|correction|edit|rather|make\sthat|i\smean|i\smeant)\b[\s,:-]{1,3}(?:(?:actually|wait|rather|i\smean)\b[\s,:-]{1,3}){0,2}"
+    r"(?:actually|no|sorry|on\s(?:second\sthoughts?|reflection)|but(?=\sit(?:'s|\sis)\s)|correction|edit|rather|make\sthat|i\smean|i\smeant)\b[\s,:-]{1,3}(?:(?:actually|wait|rather|i\smean)\b[\s,:-]{1,3}){0,2}"
     r"(?:(?:it|that|this)(?:'s|\sis|\sshould\sbe|\smust\sbe|\swould\sbe|\shas\sto\sbe)\s|make\s(?:it|that)\s)?(?=[\"'(]?(?:"
     rf"[{SIGNS}]|[a-z][.,;!)]|[a-z]$|[a-z]\n|(?:the\s)?(?:option|choice|answer)\s))"
 )
@@ -101,7 +101,7 @@ _CHOOSE = (
 _I = r"i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto)?"
 # "I'd still pick", "I will therefore go with"
 _BEFORE_CHOOSE = (
-    r"(?:\s(?:\w{3,12}ly|still|also|thus|therefore|hence|just|now|then|rather|have\sto"
+    r"(?:\s(?:\w{3,12}ly|going\sto|still|also|thus|therefore|hence|just|now|then|rather|have\sto"
     r"|go\sahead\sand)){0,2}"
 )
 # "Going with", "put me down for"
@@ -214,13 +214,13 @@ IS_RIGHT = re.compile(
 """What follows an option that is called right: "B is correct", "Hepatitis B is the most likely diagnosis"."""
 
 LEAD_IN = (
-    r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|finally|then|in\s(?:conclusion|summary|short)|and|clearly|∴"
+    r"(?i:(?:(?:so|thus|hence|therefore|overall|ultimately|consequently|finally|then|in\s(?:conclusion|summary|short)|and|but|yet|clearly|∴"
     r"|yes|okay|ok|well|conclusion|to\sconclude|(?:i|we)\s(?:think|believe|conclude|would\ssay|'d\ssay)(?:\sthat)?)(?:[,:]|\.{3})?\s){0,3})"
 )
 # "Therefore B is wrong and A is right": what precedes the second subject.
 OTHER_IS_WRONG = (
     rf"(?:(?:[A-Z]|[{SIGNS}]{PADDING}*)\s(?i:is|was|are)\s"
-    r"(?i:wrong|incorrect|false|out|excluded),?\s(?i:and|but|so|while)\s)?"
+    r"(?i:wrong|incorrect|false|out|excluded|(?:very\s)?tempting|close|attractive|popular),?\s(?i:and|but|so|while)\s)?"
 )
 _OPENING = (
     r"(?i:(?:(?:it|this|that)(?:'s|\sis|\s(?:must|should|would|has\sto|can\sonly)\sbe)|must\sbe|has\sto\sbe|should\sbe)\s"
@@ -236,7 +236,7 @@ _SURE = (
     r"(?:i\s(?:think|believe|guess|suppose|would\ssay|am\s(?:\w{1,12}\s)?(?:sure|confident|certain))|i'd\ssay"
     r"|i'm\s(?:\w{1,12}\s)?(?:sure|confident|certain)|for\ssure|definitely|certainly|probably|most\slikely|likely|clearly|obviously"
     r"|no\sdoubt|without\s(?:a\s|any\s)?doubt|of\scourse|in\smy\s(?:opinion|view)|with\s(?:\w{1,12}\s)?(?:confidence|certainty)"
-    r"|it\sis|is\s(?:my|the)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick)|(?:high|low|medium|moderate)\sconfidence|\d{1,3}(?:\.\d+)?\s?%(?:\s(?:sure|confident|certain|confidence))?"
+    r"|it\sis|final(?:\sanswer)?|is\s(?:my|the)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick)|(?:high|low|medium|moderate)\sconfidence|\d{1,3}(?:\.\d+)?\s?%(?:\s(?:sure|confident|certain|confidence))?"
     r"|~?\d{1,3}\s?%(?:\s(?:sure|confident))?|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
 )
 _ADDRESS = r"(?:,?\s(?:lol|haha|imo|imho|tbh|btw|please|thanks|doctor|sir|then|though|obviously))?"

@@ -23,6 +23,8 @@ _CHARACTERS = str.maketrans(
         **dict.fromkeys("✔✅☑", "✓"),
         **dict.fromkeys("❌✘☒❎", "✗"),
         **dict.fromkeys("➡➜➔➙➤⟶⇨", "→"),
+        # Pictures such as a pointing hand or a smile.
+        **dict.fromkeys(map(chr, range(0x1F300, 0x1FB00)), " "),
         # The frames of boxes.
         **dict.fromkeys(map(chr, range(0x2500, 0x2580)), " "),
         "\u2014": " - ",

@@ -85,17 +85,9 @@ _LIST_BEFORE = re.compile(
 )
 # One of these occurs in every correction; looking for them first is much faster.
 _WORDS_OF_CORRECTION = (
-    "actually",
-    "no, ",
-    "no: ",
-    "no - ",
-    "no ",
-    "correction",
-    "edit",
-    "rather",
-    "make that",
-    "i mean",
-)
+    *("actually", "no, ", "no: ", "no - ", "no ", "correction", "edit", "rather", "make that", "i mean"),
+    *("sorry", "on second", "on reflection", "but it"),
+)  # fmt: skip
 _NAMES_ANSWER = re.compile(
     r"(?:answer|option|choice|pick|selection|vote|guess|bet)$", re.IGNORECASE
 )

@@ -136,7 +136,7 @@ YES_NO = (("yes", "eligible"), ("no", "not eligible", "ineligible"))
         ("-1", None),
         ("2", None),
         ("1%", None),
-        ("1.0", None),
+        ("1.0", "1"),
         ("0!", "0"),
         ("'0'", "0"),
         ("(1)", "1"),
