@@ -27,6 +27,7 @@ _FAULTED = re.compile(
     r"|filter\b|consider\b|account\b|handle\b|what\b)"
     r"|\A[\s.,`;)*]*but\s[^.\n]{0,80}\b(?:no\ssuch|(?:does\snot|doesn't|do\snot|don't)\sexist|would\s(?:fail|raise)"
     r"|an?\serror)\b"
+    r"|\A[\s.,`;)*]*(?:would\s(?:fail|raise|not\srun)|(?:is\snot|isn't)\s(?:needed|necessary|required))\b"
     r"|\A[\s`]*is\s(?:wrong|worse|incorrect|not\s(?:right|correct))\b",
     re.IGNORECASE,
 )
@@ -44,14 +45,14 @@ _ALTERNATIVE = re.compile(
     r"|perhaps)|version\s(?:2|b|two)|interpretation\s(?:2|b|two))\b|\b(?:query|option|version|variant"
     r"|possibility|interpretation|alternative)\s(?:b|2|two|ii)\b|\(b\)\W*\Z|\bif\b[^.\n]{2,80}[,:]\s*(?:use"
     r"|try|run"
-    r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|(?:^|\n)[\s`]*or\b\W{0,4}\s*\Z",
+    r"|you|then|it|the|\Z)|\bto\s[^.\n]{3,60}\sinstead\W*\Z|\b(?:maybe|perhaps|possibly)\b\W*\Z|(?:^|\n)[\s`]*or\b\W{0,4}\s*\Z",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
     r"\b(?:do|did)\syou\s(?:mean|want|need|have)\b[^.!\n]{0,120}\?|\bboth\s(?:queries\s|versions\s|options\s"
     r"|of\sthem\s)?(?:are|work|would)\b|"
     r"\b(?:which|what)\b[^.!\n]{0,120}\?|\b(?:let\sme\sknow|tell\sme)\s(?:which|what)\b|\bdepend(?:s"
-    r"|ing)\son\b|\b(?:one|any|either)\sof\s(?:these|them|the\s(?:two|queries|above))\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
+    r"|ing)\son\b|\b(?:one|any|either)\sof\s(?:these|them|the\s(?:two|queries|above|following))\b|\byou\spick\b|\byour\s(?:pick|choice)\b|\bnot\ssure\swhich\b|\bpick\s(?:one|whichever)\b|\bwhichever\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"^\W{0,4}question\s?\d{0,3}\W{0,3}:", re.IGNORECASE | re.MULTILINE)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from agent.reading.json_decoding import EndlessTextError
-from agent.reading.json_objects import JsonList, JsonMember, JsonScalar, find_members
+from agent.reading.json_objects import JsonList, JsonMember, JsonNode, JsonScalar, find_members
 from agent.reading.queries.abstentions import is_nothing
 from agent.reading.queries.query import Query, fold
 from agent.reading.queries.search import FENCE, PROMPT_MARK
@@ -49,12 +49,14 @@ def find_in_fields(answer: str) -> Query | None:
 def _read_field(member: JsonMember) -> Query | None:
     """Return the query in the value of a field, or the abstention if it is null.
 
-    The result is UNREAD if the value is cut off, and None if the field holds something else.
+    The result is UNREAD if the value is cut off or a list of several, and None if the field holds something else.
     """
     if not member.is_quoted or not _KEY.fullmatch(member.key):
         return None
     value = member.value
     if isinstance(value, JsonList) and value.elements:
+        if len(value.elements) > 1 and any(map(_is_query, value.elements)):
+            return UNREAD  # several queries of which none is chosen, or the lines of one
         value = value.elements[0]
     if not isinstance(value, JsonScalar) or value.has_swallowed_member:
         return None
@@ -69,6 +71,10 @@ def _read_field(member: JsonMember) -> Query | None:
     if not is_query(text):
         return None
     return Query(drop_words_after(text), value.outer_start, value.outer_end, "JSON field")
+
+
+def _is_query(value: JsonNode) -> bool:
+    return isinstance(value, JsonScalar) and is_query(_strip_marks(value.text))
 
 
 def _abstain_in(member: JsonMember, value: JsonScalar) -> Query:
