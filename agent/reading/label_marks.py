@@ -57,7 +57,7 @@ _ADVERBS = (
 _OPENING = r"[\"'(\[<{]{0,2}"
 _VERB = (
     r"(?:say|choose|chose|write|pick|select|go\swith|going\swith|go\sfor|settle\s(?:on|for)|give|gets?|assign|answer|put(?:\sdown)?"
-    r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|stick\swith|output|enter|report|submit|return|flag"
+    r"|vote(?:\sfor)?|mark|rate|label|judge|classify|call|consider|deem|stick\swith|output|enter|report|submit|return|flag|file|stamp|chang(?:e|ing)|stay(?:ing)?\swith"
     r"|lean(?:ing)?\s(?:towards?|to)|end(?:ed)?\sup\s(?:with|at)|switch(?:ed)?\s(?:from\s\S{1,4}\s)?to|conclude|declare|guess|suspect|bet\son|make)"
 )
 _OBJECT = (
@@ -73,10 +73,10 @@ STATED = re.compile(
     rf"|(?:^|(?<=\n))(?:assistant|model|ai|a|j|ans|final|overall|ответ|вердикт)\s?[:=]\s?{_OPENING}|(?<=[.;]\s)(?:final|overall)\s?:\s?{_OPENING}"
     rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが]?\s?:?\s?{_OPENING}"
     rf"|\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto|\shave|'ve)?|we|to|and|so|thus|therefore|hence|please|let's|must|^|\n|[.:,]\s)"
-    rf"(?:\s(?:\w{{3,12}}ly|still|thus|therefore|hence|now|then|rather|have\sto|would|will|\w{{1,3}}self))?\s?\b{_VERB}{_OBJECT}(?:\s(?:as|with|to|by|that|down|for))?"
+    rf"(?:\s(?:\w{{3,12}}ly|still|thus|therefore|hence|now|then|rather|have\sto|would|will|\w{{1,3}}self))?\s?\b{_VERB}{_OBJECT}(?:\s(?:as|with|to|by|that|down|for|under))?"
     rf"\s{_ADVERBS}{_OPENING}"
     rf"|\b(?:return|print)\s?{_OPENING}|\b(?:label|class|digit|judge?ment|verdict|decision|ans)\s{_OPENING}(?=[{_CODE_SIGNS}\d])"
-    rf"|\b(?:that|which)(?:'s|\sis|\sgets|\searns|\sdeserves|\smakes\sit|\smeans)\s{_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
+    rf"|\b(?:that|which)(?:'s|\sis|\sgets|\searns|\sdeserves|\smakes\sit|\smeans|\sleaves(?:\s(?:us|me)\swith|\sonly)?)\s{_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
     rf"|\b(?:c'est|das\sist|esto\ses|es)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
     rf"|(?:^|(?<=\n)|(?<=[.!]\s))(?:looks?|sounds?|seems?|smells?|appears?|è|é|(?:(?:almost\s)?certainly|(?:most|very|highly)\slikely|surely|probably|likely|definitely|clearly"
     rf"|(?:judged|considered|flagged|marked|labell?ed|rated)(?:\sas)?|in\s(?:sum|short)|on\sbalance|all\stold|tl;dr)\s?[:,]?)\s{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
@@ -94,6 +94,7 @@ STATED = re.compile(
 """Words that announce a label."""
 CONCLUSION = re.compile(
     r"(?:(?:(?<=\bso)|(?<=\bthus)|(?<=\bhence)|(?<=\btherefore)|(?<=\bconsequently)|(?<=\boverall)|(?<=\bfinally)|(?<=\bi\ssay)|(?<=\bbut)"
+    r"|(?<=\bdonc)|(?<=\bquindi)|(?<=\bdunque)|(?<=\bpor\stanto)|(?<=\bpor\slo\stanto)|(?<=\bportanto)|(?<=\bdus)|(?<=\bdaher)"
     r"|(?<=\bergo)|(?<=\brather)|(?<=\bthought)|(?<=\breflection)|(?<=\bactually)|(?<=\bsummary)|(?<=\bshort)|(?<=\bmake\sthat))[,:]?\s(?:rather\s)?"
     rf"|(?<=->)\s?|(?<=[>→⇒∴])\s?){_ADVERBS}{_OPENING}(?=[{_CODE_SIGNS}\dzo])"
 )
@@ -130,7 +131,7 @@ _DOUBT = re.compile(
 )
 # "Sentence 3: hallucinated", "Confidence: 1"
 _OF_A_PART = re.compile(
-    r"\b(?:sentence|claim|point|step|part|fact|criteri\w{1,3}|item|line|aspect|element|detail|confidence|certainty|probability|figures?)s?\b"
+    r"\b(?:sentence|claim|point|step|part|fact|criteri\w{1,3}|(?<!this\s)item|line|aspect|element|detail|confidence|certainty|probability|figures?)s?\b"
     r"[^.!?\n]{0,80}(?:[:=]|->|→|\s-)\s?[\"'(]{0,2}$"
     r"|\b(?:otherwise|else|if|unless|when)\b[^.!?\n]{0,80}(?:[:=]|->|→)\s?[\"'(]{0,2}$"
     rf"|(?:^|\n)\s?(?:[-•+]|\d{{1,2}}[.)])\s(?![^\n:]{{0,60}}\b(?:{_NOUN}|overall|final|conclusion)\b)[^\n]{{2,110}}(?:[:=]|->|→|\s-)\s?[\"'(]{{0,2}}$"

@@ -82,6 +82,7 @@ _WRITTEN_AS_FLOAT = re.compile(
     r"^(?P<cue>(?:the\s)?(?:label|answer|judge?ment|verdict|class|prediction)\s?[:=]\s?)(?P<code>\d)\.0$",
     re.MULTILINE | re.IGNORECASE,
 )
+_WHOLE_FLOAT = re.compile(r"\W{0,3}(?P<code>\d)\.0\W{0,3}")
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 _MAX_WHOLE = 60
 _MARKS = " \t\r\n.*`\"'()[]{}!:$#_"
@@ -193,7 +194,10 @@ def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
         return None
     options = prepare_labels(labels)
     text = _PICTURES.sub(".", normalise(answer))
-    if ".0" in text:
+    whole = _WHOLE_FLOAT.fullmatch(text)
+    if whole:
+        text = f"{whole['code']}.".ljust(len(text))
+    elif ".0" in text:
         text = _WRITTEN_AS_FLOAT.sub(_write_code, text)
     # A base model may go on with another question of its own; its answer is the one before.
     next_question = _NEXT_QUESTION.search(text)

@@ -72,7 +72,7 @@ SEVERAL = re.compile(
 LABEL = (
     r"(?:(?:so|thus|therefore|hence|then|and|in\sconclusion|overall)\b,?\s{0,2})?(?:(?:my|the"
     r"|our)\s{1,2})?(?:(?:final|correct|overall)\s{1,2})?"
-    r"(?:answer|verdict|output|result|response|conclusion|decision|assessment|judge?ment|determination"
+    r"(?:answer|verdict|output|result|response|conclusion|decision|assessment|judge?ment|determination|final(?=\s?:)"
     r"|diagnosis\sof\sthe\snote"
     r"|respuesta|risposta|antwort|r[eé]ponse|resposta|svar|odpowied[zź]|cevap)"
     r"(?:\s{1,2}(?:here|to\sthis|for\sthis\s\w{1,10}))?(?:\s{1,2}(?:is|would\sbe|will\sbe|remains|ist|es|est"
@@ -95,7 +95,7 @@ EXCEPTION = re.compile(
 )
 HARMLESS = re.compile(
     r"\b(?:but|however|although|though)\b[^.!?\n]{0,80}\b(?:nothing|no|not\san?|i(?:'m| am)\snot|isn't|aren't"
-    r"|don't|fine|acceptable|correct|minor|plausible)\b",
+    r"|don't|fine|acceptable|correct|minor|plausible|an?\s(?:bit|little)\s(?:odd|awkward|clumsy))\b",
     re.IGNORECASE,
 )
 
@@ -329,6 +329,11 @@ CALLS_CORRECT = (
         r"|to\s|in\sneed\sof\s)?(?:medically\s|factually\s)?(?:wrong|incorrect|inaccurate|amiss|chang|correct|fix|altered)\w{0,5}\b",
     ),
     _build_statement(
+        "anything",
+        r"\b(?:wouldn't|would\snot|don't|do\snot)\s(?:say|think|believe|feel)\s(?:that\s)?(?:there(?:'s|\sis)\s)?anything\b"
+        r"[^.!?,;\n]{0,40}?\b(?:wrong|incorrect|amiss|inaccurate|out\sof\splace)\b",
+    ),
+    _build_statement(
         "none",
         r"\b(?:and|but|i)\s(?:have\s)?(?:found|see|saw|identified|detected)\snone\W{0,3}(?:\n|\Z)",
     ),
@@ -428,8 +433,8 @@ WRONG_BEFORE = compile_caseless(
     rf"(?:\b(?:error(?!s)|mistake(?!s)|inaccuracy|inconsistency|problem|issue|flaw|discrepancy|contradiction"
     rf"|fehler|erreur|errore|erro|fout|ошибка|falla)|"
     rf"\b(?:incorrect|wrong|erroneous|inaccurate|altered|faulty|flawed|problematic|false|mistaken|inconsistent"
-    rf"|modified|changed|falsche|offending|bad)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\boffender|\b(?:wrong|incorrect)\s(?!answer|note)\w{{3,15}}(?=\sin\s(?:{SENTENCE_WORD}\s)?\d)|\bculprit|\bodd\sone\sout)"
-    rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id)"
+    rf"|modified|changed|falsche|offending|bad)\s{{1,2}}(?:{SENTENCE_WORD}|one|entry|id)|\boffender|\b(?:sentence|line)\sat\sfault|\b(?:frase|phrase|oraci[oó]n|l[ií]nea)\s(?:sbagliata|errata|incorrecta|err[oó]nea|fausse|erronée|incorrecte|errada)|\b(?:wrong|incorrect)\s(?!answer|note)\w{{3,15}}(?=\sin\s(?:{SENTENCE_WORD}\s)?\d)|\bculprit|\bodd\sone\sout)"
+    rf"(?P<between>(?:[^\d.!?\n]|\d{{1,2}}(?:st|nd|rd|th)\b){{0,60}}?)(?:{REFERENCE}|(?:\b(?:is|at|in|with|id|la)"
     rf"|[:=→➜]|->)\s{{1,3}}(?:(?:ids?"
     rf"|numbers?|no\.?)\s{{0,2}})?'?(\d{{1,4}}){NOT_AFTER})",
 )
@@ -507,7 +512,7 @@ CALLS_WRONG_SOMEWHERE = (
     ),
     _build_statement(
         "is incorrect|is wrong|is inaccurate|is not|isn't",
-        rf"{NOTE}\s(?:is\s(?:incorrect|wrong|inaccurate)|is(?:n't|\snot)\s(?:\w{{1,12}}\s)?(?:correct|accurate))\b",
+        rf"{NOTE}\s(?:is\s(?:incorrect|wrong|inaccurate)|is(?:n't|\snot)\s(?:\w{{1,12}}\s)?(?:correct|accurate|right(?=\W)))\b",
     ),
     _build_statement(
         "there is|there are",
@@ -535,6 +540,10 @@ CALLS_WRONG_SOMEWHERE = (
         r"|were)\s)?(?:found|detected|identified)\b",
     ),
     _build_statement("flag", r"\berror\sflag\s{0,2}(?:is|=|:)\s{0,2}1\b"),
+    _build_statement(
+        "one of them|one of the two",
+        rf"\bone\sof\s(?:them|the\stwo)\s(?:is|must\sbe|has\sto\sbe)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}{WRONG_WORD}",
+    ),
     _build_statement(
         "number of errors|error count",
         r"\b(?:number\sof\serrors|error\scount)\s{0,2}(?:is|=|:)\s{0,2}[1-9]\b",
@@ -613,6 +622,18 @@ EXCUSE = re.compile(
     r"|doesn't|consistent|plausible|explain\w{0,3}|normal|okay?|correct|minor)\b",
     re.IGNORECASE,
 )
+# "..., but I can't tell which sentence."
+CANNOT_NAME = re.compile(
+    r"\b(?:but|though|although)\si\s(?:can't|cannot|can\snot|couldn't|could\snot|am\snot\sable\sto|am\sunable\sto)\s"
+    r"(?:tell|say|pin|name|decide|identify|determine|single|point)\b[^.!?\n]{0,80}",
+    re.IGNORECASE,
+)
+# "Option A: CORRECT", beside another option
+OFFERED = re.compile(
+    r"^\W{0,5}(?:option|version|alternative|candidate|choice|possibility)\s(?:[A-C]|[1-3])\s?[:.)]",
+    re.MULTILINE | re.IGNORECASE,
+)
+ANNOUNCED_AS_FINAL = re.compile(r"\bfinal\b[^.!?\n]{0,30}$", re.IGNORECASE)
 # Behind "CORRECT": "However, sentence 3 is questionable."
 QUESTIONED = compile_caseless(
     rf"{REFERENCE}\s(?:(?:is|are|was|looks|seems|appears|remains|sounds)\s(?:(?!not\b|no\b)\w{{1,12}}\s){{0,2}}"
@@ -626,7 +647,7 @@ BARE_WRONG = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 NUMBER_ALONE = compile_caseless(
-    rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,2}}(?:\.\s|\.?\Z|\.?\n))",
+    rf"(?:^|[.!?]\s)\s{{0,3}}{REFERENCE}(?=\s{{0,12}}(?:\.\s|\.?\Z|\.?\n))",
     re.MULTILINE,
 )
 REFERS = (
@@ -636,7 +657,8 @@ REFERS = (
 CALLS_SENTENCE_WRONG = (
     _join(
         "error|mistake|inaccura|incons|problem|issue|flaw|discrep|contradict|wrong|incorrect|altered"
-        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch|erro|fout|ошибка|falla|offend|bad |bad:",
+        "|fault|false|modified|changed|culprit|odd one|fehler|erreur|falsch|erro|fout|ошибка|falla|offend|bad |bad:"
+        "|sbagliat|errat|errad|errón|erronée|fausse",
         WRONG_BEFORE,
     ),
     _join(REFERS, WRONG_AFTER),
@@ -670,7 +692,7 @@ ANNOUNCEMENT = compile_caseless(
     r"|\b(?:sentence|line|error)\s(?:is|reads|was)(?:\sin)?:?)$",
 )
 LABELLED = re.compile(
-    rf"\b(?:final\s)?(?:answer|verdict|conclusion)(?:\sis:?|\swould\sbe|:|\s?=>?"
+    rf"\b(?:(?:final\s)?(?:answer|verdict|conclusion)|(?<=so\s)final(?=:))(?:\sis:?|\swould\sbe|:|\s?=>?"
     rf"|\s-)\s{{0,12}}(?:{SENTENCE_WORD}\s{{1,2}})?{NUMBER}",
     re.IGNORECASE,
 )

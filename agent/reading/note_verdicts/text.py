@@ -471,6 +471,8 @@ class ClaimsOfText:
         after = self._flat[end:sentence_end]
         clause_before = patterns.CLAUSE_END.split(before)[-1]
         clause_after = patterns.CLAUSE_END.split(after)[0]
+        if "but" in after or "though" in after:
+            after = patterns.CANNOT_NAME.sub("", after)
         if patterns.EXCUSE.search(after):
             return True
         if patterns.EITHER.search(clause_before):
@@ -571,6 +573,8 @@ class ClaimsOfText:
 
     def decide(self) -> VerdictClaim | None:
         """Return the claim that the whole text makes, or None if its claims are absent or contradict each other."""
+        if len(patterns.OFFERED.findall(self._flat)) > 1:
+            return None
         claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
         claims = self._drop_retracted(claims)
         finals = [claim for claim in claims if claim.is_final]
@@ -607,8 +611,15 @@ class ClaimsOfText:
         if not retractions:
             return claims
         later = [claim for claim in claims if claim.start >= retractions[-1].start()]
-        names_sentence = any(claim.is_final and claim.verdict >= 0 for claim in later)
-        return later if names_sentence else claims
+        decides = any(claim.is_final and self._is_decision(claim) for claim in later)
+        return later if decides else claims
+
+    def _is_decision(self, claim: VerdictClaim) -> bool:
+        """Return whether a claim names a sentence, or is announced as final: "My final answer is CORRECT"."""
+        if claim.verdict >= 0:
+            return True
+        before = self._flat[max(0, claim.start - 60) : claim.start]
+        return patterns.ANNOUNCED_AS_FINAL.search(before) is not None
 
     def _compare_with_reasoning(
         self, final: VerdictClaim, reasoning: list[VerdictClaim]

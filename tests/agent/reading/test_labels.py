@@ -494,6 +494,13 @@ YES_NO = (("yes", "eligible"), ("no", "not eligible", "ineligible"))
         ("Sounds like a hallucination.", "1"),
         ("Die Antwort ist richtig.", "0"),
         ("C'est faux.", "1"),
+        ("Je pense que cette phrase est exacte, donc 0.", "0"),
+        ("So not 0. That leaves 1.", "1"),
+        ("My label for this item: 0", "0"),
+        ("Item 3: 0", None),
+        ("I'd file this under \"true\".", "0"),
+        ("The answer accurately reflects the findings of the study.", "0"),
+        ("This is not a true answer.", "1"),
         ("La respuesta es una alucinación.", "1"),
     ],
 )  # fmt: skip
