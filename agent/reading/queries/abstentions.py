@@ -80,6 +80,14 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _MAX_REASON = 300  # characters
+_MAX_NOTHING = 200  # characters
+_CLAUSE_END = re.compile(r"[.,;!?\n]")
+_DENIES = re.compile(r"\b(?:not|isn't|never|if|whether|unless)\b", re.IGNORECASE)
+_FENCE_MARK = re.compile(r"```\w*")
+_MARKUP = re.compile(r"\\boxed|\\text|</?\w+>|```\w*")
+_LABEL = re.compile(
+    r"\A\W*(?:final\s)?(?:answer|output|result|sql|query|sql\squery)\s?(?:is|:)\s?", re.IGNORECASE
+)
 _REQUEST = re.compile(
     r"\b(?:please|could\syou|can\syou|would\syou|kindly)\s(?:\w{1,12}\s)?(?:share|provide|clarify|give|send"
     r"|specify|paste|tell|confirm|rephrase)\b|\bi(?:'d|\swould)?\sneed\s(?:to\s(?:know|see)|the|more|your)\b"
@@ -95,49 +103,53 @@ _PRIVATE = compile_caseless(
 
 def find_abstention(answer: str, offset: int = 0) -> Query | None:
     """Return the abstention of an answer without a query, or None if it does not abstain."""
-    is_comment = answer.lstrip().startswith(("--", "/*")) and not COMMENT.sub("", answer).strip(
-        " \t\n;"
-    )
-    is_comment = is_comment and not START.search(answer)
-    if is_comment or _EMPTY_ELEMENT.fullmatch(answer) or is_nothing(answer):
+    if _is_mere_comment(answer) or _EMPTY_ELEMENT.fullmatch(answer) or is_nothing(answer):
         return Query("", offset, offset + len(answer), ABSTENTION)
     text = answer.replace("`", " ") if "```" in answer else answer
-    stated = list(_STATES_NULL.finditer(text))
-    for match in reversed(stated):
-        clause = re.split(r"[.,;!?\n]", text[: match.start()])[-1]
-        if not re.search(
-            r"\b(?:not|isn't|never|if|whether|unless)\b",
-            clause + match[0][: -len("null")],
-            re.IGNORECASE,
-        ):
-            return Query("", offset + match.start(), offset + match.end(), ABSTENTION)
+    stated = _find_stated_null(text) or _find_reason(text)
+    if stated is None:
+        return None
+    return Query("", offset + stated.start(), offset + stated.end(), ABSTENTION)
+
+
+def _is_mere_comment(answer: str) -> bool:
+    """Return whether an answer is a comment of SQL, which holds no query: "-- no such column"."""
+    if not answer.lstrip().startswith(("--", "/*")) or START.search(answer):
+        return False
+    return not COMMENT.sub("", answer).strip(" \t\n;")
+
+
+def _find_stated_null(text: str) -> re.Match[str] | None:
+    """Return the last "null" that is stated as the answer and not denied."""
+    for match in reversed(list(_STATES_NULL.finditer(text))):
+        clause = _CLAUSE_END.split(text[: match.start()])[-1]
+        if not _DENIES.search(clause + match[0][: -len("null")]):
+            return match
+    return None
+
+
+def _find_reason(text: str) -> re.Match[str] | None:
+    """Return the words that say that no query can answer the question, unless the text asks or refuses."""
     if _REQUEST.search(text) or _PRIVATE.search(text):
         return None
-    stated_reason = _UNANSWERABLE.search(text)
-    if stated_reason is None:
-        refusal = _NO_QUERY.search(text)
-        stated_reason = refusal if refusal and _LACKS.search(text) else None
-    if stated_reason is None and len(text) <= _MAX_REASON and not _GOES_ON.search(text):
-        stated_reason = _TABLES_LACK.search(text)
-    if stated_reason is None:
-        return None
-    return Query("", offset + stated_reason.start(), offset + stated_reason.end(), ABSTENTION)
+    unanswerable = _UNANSWERABLE.search(text)
+    if unanswerable is not None:
+        return unanswerable
+    refusal = _NO_QUERY.search(text)
+    if refusal is not None and _LACKS.search(text):
+        return refusal
+    if len(text) <= _MAX_REASON and not _GOES_ON.search(text):
+        return _TABLES_LACK.search(text)
+    return None
 
 
 def is_nothing(text: str) -> bool:
     """Return whether a text is only a word for "no query": null, None, N/A, an empty string."""
-    if len(text) > 200:
+    if len(text) > _MAX_NOTHING:
         return False
-    if text.strip() in ("''", '""', ";") or not text.strip():
+    if text.strip() in ("", "''", '""', ";"):
         return True
-    if text.lstrip().startswith("```") and not re.sub(r"```\w*", "", text).strip():
+    if text.lstrip().startswith("```") and not _FENCE_MARK.sub("", text).strip():
         return False
-    text = re.sub(r"\\boxed|\\text|</?\w+>|```\w*", " ", text)
-    text = re.sub(
-        r"\A\W*(?:final\s)?(?:answer|output|result|sql|query|sql\squery)\s?(?:is|:)\s?",
-        "",
-        text,
-        flags=re.IGNORECASE,
-    )
-    word = text.strip(" \t\n'\"`.;:!()<>[]{}*_$\\")
-    return _ABSTAINS.fullmatch(word) is not None
+    text = _LABEL.sub("", _MARKUP.sub(" ", text))
+    return _ABSTAINS.fullmatch(text.strip(" \t\n'\"`.;:!()<>[]{}*_$\\")) is not None

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from agent.reading.queries.query import Query, fold
 from agent.reading.queries.rules import ABSTENTION
@@ -45,41 +46,52 @@ _ENTITY = re.compile(r"&(?:lt|gt|amp);")
 
 def list_queries(answer: str) -> list[Query]:
     """Return the queries of an answer, in order of appearance; those in code, if there are any."""
-    masked = answer
-    if "~~" in masked:
-        masked = _STRUCK.sub(lambda match: " " * len(match[0]), masked)
+    text = _STRUCK.sub(_blank, answer) if "~~" in answer else answer
     in_code: list[Query] = []
     for pattern in (FENCE, _BACKTICKS):
-        if "`" not in masked:
+        if "`" not in text:
             break
-        for match in pattern.finditer(masked):
+        for match in pattern.finditer(text):
             in_code += _list_in_code(answer, *match.span(1), is_closed=match.end() > match.end(1))
-        masked = pattern.sub(lambda match: " " * len(match[0]), masked)
-        if any(FROM.search(query.text) or not query.text for query in in_code):
+        text = pattern.sub(_blank, text)
+        if any(_is_whole(query) for query in in_code):
             return _drop_fragments(in_code)
-    if "&" in masked:
-        masked = _ENTITY.sub(lambda match: html.unescape(match[0]).rjust(len(match[0])), masked)
-    has_elements = "<" in masked and _ELEMENT_MARK.search(masked) is not None
-    if has_elements:
-        masked = _ELEMENT_MARK.sub(lambda match: "\n\n" + " " * (len(match[0]) - 2), masked)
-    queries = list(_iter_statements(masked, 0, len(masked), "query in text", is_closed=False))
-    if in_code:
-        return _drop_fragments([*in_code, *queries])
-    queries = _drop_fragments(queries)
-    whole = answer.strip()
-    if (
-        len(queries) == 1
-        and whole.startswith(queries[0].text[:50])
-        and len(whole) - len(queries[0].text) < 3
-    ):
-        return [Query(queries[0].text, queries[0].start, queries[0].end, "whole answer")]
+    text = _drop_markup(text)
+    in_text = list(_iter_statements(text, 0, len(text), "query in text", is_closed=False))
+    queries = _drop_fragments([*in_code, *in_text])
+    if not in_code and len(queries) == 1 and _is_whole_answer(queries[0], answer):
+        return [replace(queries[0], rule="whole answer")]
     return queries
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
+
+
+def _drop_markup(text: str) -> str:
+    """Return a text of the same length with the characters of its entities and without its elements."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]).rjust(len(match[0])), text)
+    if "<" in text:
+        text = _ELEMENT_MARK.sub(lambda match: "\n\n" + " " * (len(match[0]) - 2), text)
+    return text
+
+
+def _is_whole(query: Query) -> bool:
+    """Return whether a query is no fragment such as "SELECT COUNT(*)": it reads a table, or abstains."""
+    return not query.text or FROM.search(query.text) is not None
+
+
+def _is_whole_answer(query: Query, answer: str) -> bool:
+    """Return whether an answer is nothing but the query and perhaps a closing mark."""
+    whole = answer.strip()
+    return whole.startswith(query.text[:50]) and len(whole) - len(query.text) < 3
 
 
 def _drop_fragments(queries: list[Query]) -> list[Query]:
     """Return the queries without the parts that an explanation names: "SELECT COUNT(*)", a subquery of another one."""
     queries = queries[-_MAX_QUERIES:]
-    whole = [query for query in queries if FROM.search(query.text) or not query.text] or queries
+    whole = [query for query in queries if _is_whole(query)] or queries
     folded = [fold(query.text) for query in whole]
     kept = [
         query
@@ -98,16 +110,15 @@ def _list_in_code(answer: str, start: int, end: int, *, is_closed: bool) -> list
     if not stripped:
         return []
     begin = start + text.index(stripped)
-    if stripped.startswith(("--", "/*", "(")) or START.match(stripped):
-        if not COMMENT.sub("", stripped).strip(" \t\n;"):
-            if START.search(stripped):
-                return []  # a query in a comment
-            return [Query("", begin, begin + len(stripped), ABSTENTION)]
-        if is_query(stripped) and (is_closed or not is_cut_off(stripped)):
-            query = drop_words_after(stripped)
-            return [Query(query, begin, begin + len(query), "code")]
+    if not (stripped.startswith(("--", "/*", "(")) or START.match(stripped)):
+        return list(_iter_statements(answer, start, end, "code", is_closed=is_closed))
+    if not COMMENT.sub("", stripped).strip(" \t\n;"):
+        holds_query = START.search(stripped) is not None
+        return [] if holds_query else [Query("", begin, begin + len(stripped), ABSTENTION)]
+    if not is_query(stripped) or (is_cut_off(stripped) and not is_closed):
         return []
-    return list(_iter_statements(answer, start, end, "code", is_closed=is_closed))
+    query = drop_words_after(stripped)
+    return [Query(query, begin, begin + len(query), "code")]
 
 
 def _iter_statements(
