@@ -3,10 +3,18 @@
 from presidio_analyzer import EntityRecognizer
 
 from agent.redaction.deadline import Deadline
-from agent.redaction.rules.en import contacts, dates, names, numbers, people, places
+from agent.redaction.rules.en import (
+    contacts,
+    dates,
+    names,
+    numbers,
+    people,
+    places,
+    small_letter_places,
+    small_letters,
+)
 from agent.redaction.rules.en.bare_dates import find_bare_dates
 from agent.redaction.rules.en.names import everyday, name_findings, words
-from agent.redaction.rules.en.small_letters import find_in_small_letters
 from agent.redaction.rules.en.unknown import find_unknown
 from agent.redaction.rules.rulebook import Rulebook
 
@@ -28,9 +36,10 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             unless=places.TERM_AFTER_A_PLACE,
             finders=[
                 (frozenset({"NAME"}), name_findings),
-                (frozenset({"NAME", "LOCATION", "FACILITY"}), find_in_small_letters),
+                (frozenset({"NAME", "LOCATION", "FACILITY"}), small_letters.find_in_small_letters),
                 (frozenset({"DATE"}), find_bare_dates),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
+            judged=(*small_letters.JUDGED, *small_letter_places.JUDGED),
         )
     ]

@@ -61,6 +61,7 @@ _NEAR = frozenset({"for", "in", "about", "approximately", "approx", "only", "jus
 _PREPOSITIONS = frozenset(
     {"on", "since", "from", "until", "till", "before", "after", "by", "through", "thru"}
 )
+_ALWAYS = frozenset({"on", "since", "until"})  # whatever follows
 _FINDINGS = frozenset({"positive", "negative"})
 _SKIPPED = frozenset(
     {
@@ -113,10 +114,16 @@ class _Pair(NamedTuple):
 
 
 class _Cue(NamedTuple):
-    """The nearest word before two numbers that decides, and the number of words between."""
+    """The nearest word before two numbers that decides, and the number of words between.
+
+    Attributes:
+        is_date: whether it belongs to a date, not to a ratio.
+        is_strong: whether it belongs to nothing but a date.
+        words_between: number of words between it and the numbers.
+    """
 
     is_date: bool
-    is_label: bool
+    is_strong: bool
     words_between: int
 
 
@@ -169,14 +176,14 @@ def _judge(text: str, pair: _Pair, last_date: _Pair | None) -> bool | None:
     if has_clock or (last_date is not None and _are_joined(text, last_date, pair)):
         return True
     if _is_counted(after):
-        return cue is not None and cue.words_between == 0 and not pair.is_ratio()
+        return cue is not None and cue.is_strong and cue.words_between == 0 and not pair.is_ratio()
     if cue is None:
         return _judge_without_cue(text, pair, before, after)
     if pair.is_saying() or _is_compared(pair, before, after):
         return None
     if not pair.is_fraction():
         return True
-    if before.rstrip().endswith(":") and not cue.is_label:
+    if before.rstrip().endswith(":") and not cue.is_strong:
         return None
     return cue.words_between == 0 or bool(_END.match(after)) or None
 
@@ -210,7 +217,7 @@ def _find_cue(before: str) -> _Cue | None:
         if word in _FINDINGS:
             return _Cue(between > 0, False, between)
         if _is_of_a_date(word):
-            return _Cue(True, word in _LABELS, between)
+            return _Cue(True, word in _LABELS or word in _ALWAYS, between)
         if _is_of_a_ratio(word):
             return _Cue(False, False, between)
         if word in _NEAR and not between:
