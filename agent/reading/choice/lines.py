@@ -191,18 +191,18 @@ def _read_line(
     answer: MarkedAnswer, line: Line, rule: OptionRule, claimed_ends: set[int]
 ) -> list[OptionClaim]:
     claims = _read_pure(answer, line, rule) or _read_preference(answer, line, rule)
-    if not claims and not _is_letter_pair(answer, line):
-        claims = _read_labelled(answer, line, STATED_RULES.get(rule.name, rule))
-    if not claims:
-        claims = list(_read_begun(answer, line, STATED_RULES.get(rule.name, rule)))
-    if not claims:
-        claims = _read_after_phrase(answer, line, STATED_RULES.get(rule.name, rule), claimed_ends)
-    if not claims:
-        claims = _read_after_remark(answer, line, STATED_RULES.get(rule.name, rule))
-    return claims
-
-
-STATED_RULES = {WHOLE_ANSWER.name: FIRST_LINE}
+    if claims:
+        return claims
+    # An answer of one line with more than an option is no "whole answer".
+    rule = FIRST_LINE if rule is WHOLE_ANSWER else rule
+    if not _is_letter_pair(answer, line):
+        claims = _read_labelled(answer, line, rule)
+    return (
+        claims
+        or list(_read_begun(answer, line, rule))
+        or _read_after_phrase(answer, line, rule, claimed_ends)
+        or _read_after_remark(answer, line, rule)
+    )
 
 
 def _read_pure(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[OptionClaim]:

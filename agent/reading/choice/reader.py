@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError
-from agent.reading.choice.comments import read_last_sentence, read_listings, read_sentences
+from agent.reading.choice.comments import read_listings
 from agent.reading.choice.content import read_content
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.dialogues import find_last_exchange
@@ -19,6 +19,7 @@ from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.references import UNKNOWN, OptionTexts
 from agent.reading.choice.rivals import is_weakened
 from agent.reading.choice.rules import WHOLE_ANSWER
+from agent.reading.choice.sentences import read_last_sentence, read_sentences
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
 from agent.reading.choice.tentative import drop_tentative
