@@ -20,6 +20,7 @@ from agent.redaction.formats.hl7 import is_hl7, read_hl7
 from agent.redaction.formats.json_cells import are_json_lines, find_json, is_json, read_json
 from agent.redaction.formats.key_values import are_key_values, read_key_values
 from agent.redaction.formats.markup import is_markup, read_markup
+from agent.redaction.formats.queries import read_queries
 from agent.redaction.formats.tables import (
     find_plain_separator,
     find_separator,
@@ -46,6 +47,9 @@ def read_cells(source: str) -> Cells | None:
         return Cells(tuple(read_plain_rows(rows, separator, write_plainly)), is_form=True)
     if are_key_values(source):
         return Cells(tuple(read_key_values(text, write_plainly)), is_form=True)
+    queries = read_queries(text, write_plainly)
+    if queries is not None:
+        return Cells(tuple(queries), is_form=True)
     return None
 
 

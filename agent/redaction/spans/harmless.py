@@ -9,6 +9,7 @@ import regex
 from agent.redaction.identity.known_phrases import GENERIC
 from agent.redaction.rules.en.names import words
 from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.spans.ordinary import drop_ordinary
 from agent.redaction.spans.span import Span
 
 _DEFINED = regex.compile(r"(?P<words>(?:\p{L}{2,30}[ \n-]){2,8})\((?P<acronym>[A-Z]{2,6})\)")
@@ -144,6 +145,43 @@ _SHAPES = (
     ),
     # "Finn, 9 y. Plan: ..."
     _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\.", " y"),
+    # "Which bone(s)"
+    _compile(_IN_WORDS, r"(?<!\p{L})\p{Ll}{3,20}\(e?s\)", "s)"),
+    # Units of any hospital, unless a number follows
+    _compile(
+        {"FACILITY"},
+        r"(?<![\p{L}\d-])(?:[CMNPST]?ICU|CCU|PACU|ED|ER|OR)(?![\p{L}\d-]| (?:[\dA-Z#]|bed|bay|room|rm|pod))",
+        "icu",
+        "ccu",
+        "pacu",
+        "ed",
+        "er",
+        "or",
+    ),
+    # "FRC = ERV + RV"
+    _compile(
+        _IN_WORDS,
+        r"(?<![\p{L}\d@.])[A-Z]{2,5}(?: ?[=+] ?[A-Z]{2,5}){1,8}(?![\p{L}\d@])",
+        "=",
+        "+",
+    ),
+    # "Palliative clinic", "Postoperative hospital stay"
+    _compile(
+        {"FACILITY"},
+        r"(?:(?<=[.?!:] )|(?<=\n)|^)\p{Lu}\p{Ll}{4,20}(?:ive|ical|iatric|logic) (?:hospital|clinic|hospice)(?!\p{L})",
+        "hosp",
+        "clinic",
+    ),
+    # Codes of public vocabularies, after the name of the vocabulary: "SNOMED/271649006", "LOINC: 718-7"
+    _compile(
+        _CUT,
+        r"(?<![\p{L}\d])(?:SNOMED(?:[ -]?CT)?|LOINC|Rx ?Norm|RXCUI|ICD-?[\dilo]{1,2}(?:-?(?:CM|PCS))?|CPT-?4?|HCPCS"
+        r"|NDC|ATC|CVX|MeSH|UMLS|OMIM|MedDRA|HPO|DRG)(?:/{1,2}|: ?)(?=[A-Z.-]{0,3}[\dilo])[A-Z\dilo][A-Z\dilo.-]{0,14}"
+        r"(?![\p{L}\d/])",
+        "/",
+        ":",
+    ),
+    _compile(_CUT, r"(?<![\p{L}\d])MEDS[_ ]?(?:BIRTH|DEATH)(?![\p{L}\d])", "meds"),
     _compile({"FACILITY"}, r"(?i)(?<!\p{L})brief hospital(?= course(?!\p{L}))", "brief hospital"),
     _compile(
         _IN_WORDS,
@@ -164,12 +202,16 @@ _SHAPES = (
 
 
 def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[Span]:
-    """Yield the detections without the parts that have a harmless shape; drop those of which no word is left.
+    """Yield the detections without what is harmless; drop those of which no word is left.
 
     Raises:
         TimeoutError: the search took longer than `timeout` seconds.
     """
-    detections = list(spans)
+    return drop_ordinary(_cut_shapes(list(spans), text, timeout), text)
+
+
+def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterator[Span]:
+    """Yield the detections without the parts that have a harmless shape."""
     entities = _CUT.intersection(span.entity for span in detections)
     if not entities:
         yield from detections

@@ -107,7 +107,8 @@ RULES = (
     Rule(
         "NAME",
         WORDS,
-        r"(?i)(?:(?:patient(?:'s)?|first|last|given|family|middle|maiden|full|mother'?s|father'?s) ?)?(?:name"
+        r"(?i)(?<!\b(?:sample|file|drug|test|brand|trade|generic|product|study|trial) )"
+        r"(?:(?:patient(?:'s)?|first|last|given|family|middle|maiden|full|mother'?s|father'?s) ?)?(?:name"
         r"|surname|forename)s?"
         r"(?: \([^)\n]{1,20}\))?[ \t]{0,3}[:=][ \t]{0,3}\K(?!(?:unknown|n/?a|none|not|see|same|yes|no)\b)"
         r"\p{L}[\p{L}\p{M}'.-]{0,30}(?:,? [\p{L}][\p{L}\p{M}'.-]{0,30}){0,3}?(?=[ \t]{2}|[,;|/()\n\t]|\.(?:\s|$)"
@@ -223,7 +224,7 @@ def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
         is_method = (
             len(tokens) == 1 and word.isupper() and _follows_by(text, word_start)
         )  # "by PCR"
-        if not is_method and _is_introduced(text, word_start):
+        if not is_method and is_introduced(text, word_start):
             span = _trim_name(text, tokens, index)
         elif _is_given_name(word) and not _TERM_NEXT.match(text, word_end):
             span = _find_from_given_name(text, tokens, index)
@@ -235,7 +236,7 @@ def _find_in_run(text: str, start: int, end: int) -> Iterator[Span]:
     yield from _find_without_given_name(text, tokens, text[max(0, start - 40) : start])
 
 
-def _is_introduced(text: str, word_start: int) -> bool:
+def is_introduced(text: str, word_start: int) -> bool:
     """Return whether a title or a cue directly precedes the word at `word_start`."""
     if _read_word_before(text, word_start) not in _INTRODUCING:
         return False

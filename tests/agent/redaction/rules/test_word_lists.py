@@ -41,7 +41,7 @@ def test_unknown_list_is_an_error(lists: Path) -> None:
 
 @pytest.mark.parametrize(("language", "name"), _LISTS)
 def test_each_list_is_used(language: str, name: str) -> None:
-    sources = "\n".join(path.read_text(encoding="utf-8") for path in _RULES.rglob("*.py"))
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in _RULES.parent.rglob("*.py"))
     assert regex.search(rf'\\L<{name}>|"{name}"', sources)
 
 

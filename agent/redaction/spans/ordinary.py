@@ -1,0 +1,266 @@
+"""Drop detections that consist of ordinary words, medical terms or countries, where nothing points to a person.
+
+The models take a rare word alone in an answer option, a word at the beginning of a heading or the country of a study
+for a name. Such a detection is dropped if its words are in the lists or have a form that no name has, and neither a
+title nor another identifier nor anything else said of people is beside it.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import regex
+
+from agent.redaction.rules.en.names import is_introduced, words
+from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.rules.word_lists import compile_pattern, read_entries
+from agent.redaction.spans.span import Span
+
+_IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
+_BESIDE = _IN_WORDS | {"ADDRESS", "ZIP"}
+_WORD = regex.compile(r"[\p{L}\p{M}]+")
+_MOST_WORDS = 4
+_REACH = 60  # characters examined on each side
+_GAP_LENGTH = 3  # characters between two words of one name
+_GAP = regex.compile(rf"[\s,.'’&/()-]{{0,{_GAP_LENGTH}}}")
+
+_TERM = compile_pattern(r"(?i)\p{L}*\L<medical_endings>s?", "en")
+_SHORTEST_TERM = 6  # letters
+# "Nurse Derivation": no name ends like this.
+_ABSTRACT = regex.compile(r"\p{L}{3,}(?:ation|ction|ology)s?")
+
+_SAID_OF_PEOPLE = (
+    r"['’]s?(?!\p{L})|,? ?\(?(?:who|whose|aged?|DOB|MRN|born|\d{1,3}[ -]?(?:y|m(?:o|\b)|f\b)|\d{1,3}\))"
+    r"|,? (?:(?:is|was) (?:an?|the|my|his|her|our|in|at|here|seen|admitted|\d)|has (?:been|an?)|had (?:an?|been)"
+    r"|(?:say|report|state|want|call|work|live|feel|complain|present|return|drink|smoke|ask|wake|walk|sleep|eat)(?:s|ed)"
+    r"|said|came|comes|went|told|took|den(?:ies|ied)|felt|slept|ate|will|and (?:I|he|she|his|her|my))(?!\p{L})"
+)
+_CUE_AFTER = regex.compile(_SAID_OF_PEOPLE + r"|,? \p{Lu}\.?(?![\p{L}\d])")
+# Words before a name, and words before a name or place.
+_PREPOSITIONS = frozenset(
+    {"to", "from", "for", "with", "about", "like", "under", "re", "is", "am", "similar to"}
+)
+_PERSON_BEFORE = "|".join(
+    entry for entry in read_entries("en", "cues") if entry not in _PREPOSITIONS
+)
+_NAME_BEFORE = regex.compile(rf"(?i)(?<!\p{{L}})(?:{_PERSON_BEFORE})[ :,(\"'“-]{{1,3}}$")
+_CUE_BEFORE = regex.compile(
+    rf"(?i)(?<!\p{{L}})(?:{_PERSON_BEFORE}|{'|'.join(_PREPOSITIONS)}|in|at|near|outside|around|of|by|lived?|lives|moved"
+    r"|goes by|ask|tell|told|asked|and|&)[ :,(\"'“-]{1,3}(?:the |our )?$"
+)
+_PLACE_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:in|at|from|near|to|of|around|outside) (?:the )?$")
+_SIGNED = regex.compile(
+    r"(?:,|(?i:thanks|regards|yours|sincerely|love|best|cheers))[ \t]*\n[ \t\n]*$"
+)
+_BEGINNING = regex.compile(
+    r"(?:^|[.?!:;>|*#\]}•]|\n|[\"'“(]|[-–]\n?|\b\d{1,3}[.)]|\b[a-h]\))[ \t\"'“(*]{0,3}$"
+)
+_CAPITALISED = r"\p{Lu}[\p{L}\p{M}]*+"
+_LINK = r"(?: and | of | for | the |-| )"
+_PHRASE_BEFORE = regex.compile(rf"(?<![\p{{L}}\d])(?:{_CAPITALISED}{_LINK}){{1,5}}$")
+_PHRASE_AFTER = regex.compile(rf"(?:{_LINK}{_CAPITALISED}){{1,5}}(?![\p{{L}}\d])")
+_INSTITUTION = compile_pattern(
+    r"(?i)(?<!\p{L})(?:\L<facilities_by_kind>|\L<parts_of_facilities>|\L<institution_words>)(?!\p{L})",
+    "en",
+)
+_LISTS_OF_TIMES = (
+    "times_in_words", "months", "months_in_short", "weekdays", "weekdays_in_short", "one_to_nine", "teens", "ordinals",
+)  # fmt: skip
+
+_STUDIES = compile_pattern(r"(?i)(?<!\p{L})\L<study_words>(?!\p{L})", "en")
+_TRAVEL = regex.compile(
+    r"(?i)(?<!\p{L})(?:travel(?:s|led|ed|ing|ling)?|trips?|visit(?:s|ed|ing)?|return(?:s|ed|ing)?|vacation(?:ed|ing)?"
+    r"|holidays?|c[ao]m(?:e|ing) back|flew|fl(?:y|ies|ying|ight)|safari|deployed|mission(?:ary)?)"
+    r"(?: \p{Ll}+){0,3} (?:to|from|in|through|across)(?: (?:the|rural|northern|southern|eastern|western|central"
+    r"|sub-saharan))? $"
+)
+_OF_A_PERSON = regex.compile(
+    r"(?<!\p{L})(?:(?i:I|my|me|he|she|his|her|him|lives?|lived|living|born|moved|native|originally|address|resid(?:es?|ing)"
+    r"|immigra\p{L}+|emigrated|(?:am|is|was|were|comes?) from)(?!\p{L})|I['’])"
+)
+_PART_OF_COUNTRY = regex.compile(
+    r"(?i)^(?:the )?(?:(?:north|south|east|west)(?:ern)? |midwestern |central |rural |mainland )?(?=\p{L})"
+)
+_LIST = regex.compile(r",? and |, ")
+_NAME_GOES_ON = regex.compile(
+    r"(?<!\p{L})(?:(?!(?:In|From|To|The|Of|And)\b)\p{Lu}\p{Ll}+ (?:of )?|(?i:new|city of|county of|town of) )$"
+)
+_SENTENCE_END = regex.compile(r"[.?!]\s|\n\n")
+_SENTENCE = 400  # characters of a sentence that are examined on each side
+_WORK = regex.compile(
+    r"(?i)(?<!\p{L})(?:works?|worked|working|employed|employee|job|retired)(?!\p{L})"
+)
+
+
+def drop_ordinary(spans: Iterable[Span], text: str) -> Iterator[Span]:
+    """Yield the detections without those that identify nobody, unless such a one is beside another."""
+    ordinary: list[Span] = []
+    identifying: list[Span] = []
+    for span in spans:
+        if _is_ordinary(span, text):
+            ordinary.append(span)
+        else:
+            identifying.append(span)
+    yield from identifying
+    if ordinary:
+        neighbours = sorted(
+            (span for span in identifying if span.entity in _BESIDE), key=lambda span: span.start
+        )
+        yield from _find_beside(ordinary, neighbours, text)
+
+
+def _find_beside(ordinary: Iterable[Span], neighbours: Sequence[Span], text: str) -> Iterator[Span]:
+    """Yield the ordinary detections that overlap a neighbour, or may be parts of one name or address with it."""
+    longest = max((span.end - span.start for span in neighbours), default=0)
+    for span in ordinary:
+        first = bisect_left(
+            neighbours, span.start - longest - _GAP_LENGTH, key=lambda one: one.start
+        )
+        last = bisect_left(neighbours, span.end + _GAP_LENGTH + 1, key=lambda one: one.start)
+        if any(_are_beside(span, neighbour, text) for neighbour in neighbours[first:last]):
+            yield span
+
+
+def _are_beside(span: Span, other: Span, text: str) -> bool:
+    first, second = sorted((span, other), key=lambda one: one.start)
+    return first.end >= second.start or _GAP.fullmatch(text, first.end, second.start) is not None
+
+
+def _is_ordinary(span: Span, text: str) -> bool:
+    value = text[span.start : span.end]
+    if span.entity not in _IN_WORDS | {"DATE"} or any(map(str.isdigit, value)):
+        return False
+    parts = _WORD.findall(value)
+    if not parts:
+        return True
+    if len(parts) > _MOST_WORDS:
+        return value in read_entries("en", "public_bodies")
+    if span.entity == "DATE":
+        return all(map(_is_plain, parts)) and not any(map(_tells_time, parts))
+    if any(part.lower() in _read_titles() for part in parts):
+        return False
+    if is_introduced(text, span.start):
+        return _ABSTRACT.fullmatch(value) is not None and _is_plain(value)
+    return _is_term_of_the_world(span, text, value) or _is_made_of_words(span, text, parts)
+
+
+def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
+    """Return whether a detection is a country, a public body or an eponym, and not said of a person."""
+    name = value.strip(" .,;:'’\"()").removesuffix("'s").removesuffix("’s")
+    before = text[max(0, span.start - _REACH) : span.start]
+    if all(map(_is_country, _LIST.split(name))):
+        return _is_of_a_study_or_journey(span, text)
+    if name in _read_names("public_bodies"):
+        return _WORK.search(before) is None
+    if name in _read_names("eponyms_alone"):
+        after = text[span.end : span.end + _REACH]
+        is_of_person = _NAME_BEFORE.search(before) or regex.match(_SAID_OF_PEOPLE, after)
+        return not is_of_person or after.startswith(("'s ", "’s "))
+    return False
+
+
+def _is_country(name: str) -> bool:
+    return _PART_OF_COUNTRY.sub("", name, count=1) in _read_names("countries")
+
+
+@cache
+def _read_titles() -> frozenset[str]:
+    return words("titles") | words("titles_in_short")
+
+
+@cache
+def _read_names(name: str) -> frozenset[str]:
+    return frozenset(read_entries("en", name))
+
+
+def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
+    if span.entity == "FACILITY":
+        return False
+    if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
+        before = text[max(0, span.start - _REACH) : span.start]
+        return span.entity == "NAME" or _PLACE_BEFORE.search(before) is None
+    if text[span.start : span.end].lower() in words("drug_brands"):
+        return not _is_said_of_person(span, text)
+    return all(map(_is_plain, parts)) and _is_without_person(span, text, parts)
+
+
+def _is_said_of_person(span: Span, text: str) -> bool:
+    before = text[max(0, span.start - _REACH) : span.start]
+    after = text[span.end : span.end + _REACH]
+    return _NAME_BEFORE.search(before) is not None or _CUE_AFTER.match(after) is not None
+
+
+def _is_term(word: str) -> bool:
+    """Return whether a word ends as medical terms do and no name does."""
+    return (
+        len(word) >= _SHORTEST_TERM and not _is_listed(word) and _TERM.fullmatch(word) is not None
+    )
+
+
+def _is_plain_or_term(word: str) -> bool:
+    return _is_term(word) or _is_plain(word)
+
+
+def _is_plain(word: str) -> bool:
+    """Return whether a word is in the list of ordinary words, and in no list of names or places."""
+    return len(word) > 1 and is_safe(word) and not _is_listed(word)
+
+
+def _is_listed(word: str) -> bool:
+    lower = word.lower()
+    if lower in words("function_words"):
+        return False
+    lists = ("given_names", "surnames", "everyday_words", "word_names")
+    return any(lower in words(name) for name in lists) or lower.capitalize() in words("places")
+
+
+def _tells_time(word: str) -> bool:
+    lower = word.lower()
+    is_number = lower.endswith(("ty", "teen", "th"))
+    return is_number or any(lower in words(name) for name in _LISTS_OF_TIMES)
+
+
+def _is_without_person(span: Span, text: str, parts: list[str]) -> bool:
+    """Return whether plain words begin a sentence, belong to a capitalised phrase, or are in small letters."""
+    before = text[max(0, span.start - _REACH) : span.start]
+    after = text[span.end : span.end + _REACH]
+    value = text[span.start : span.end]
+    if value.islower() and all(part in words("function_words") for part in parts):
+        return True
+    phrase_before = _PHRASE_BEFORE.search(before)
+    phrase_after = _PHRASE_AFTER.match(after)
+    start = phrase_before.start() if phrase_before else len(before)
+    end = phrase_after.end() if phrase_after else 0
+    phrase = before[start:] + value + after[:end]
+    if _INSTITUTION.search(phrase) or not all(map(_is_plain, _WORD.findall(phrase))):
+        return False
+    before, after = before[:start], after[end:]
+    if _SIGNED.search(before) or _CUE_AFTER.match(after) or _CUE_BEFORE.search(before):
+        return False
+    if _fills_line(before, after) and len(phrase) < len(text.strip()):
+        return False
+    if value.islower():
+        return True
+    begins = _BEGINNING.search(before) is not None
+    if len(parts) > 1:  # a company may be made of ordinary words
+        return begins and after[:1] in (":", ".", "")
+    return begins or phrase_before is not None or phrase_after is not None
+
+
+def _fills_line(before: str, after: str) -> bool:
+    return before[-1:] in ("", "\n", ">") and after[:1] in ("", "\n", "<")
+
+
+def _is_of_a_study_or_journey(span: Span, text: str) -> bool:
+    """Return whether a country is where people in general are, or where somebody has been, and not where one lives."""
+    before = text[max(0, span.start - _REACH) : span.start]
+    if _NAME_GOES_ON.search(before):  # "New Mexico", "Gulf of Mexico"
+        return False
+    if _TRAVEL.search(before):
+        return True
+    start = max(0, span.start - _SENTENCE)
+    for sentence in _SENTENCE_END.finditer(text, start, span.start):
+        start = sentence.end()
+    following = _SENTENCE_END.search(text, span.end, span.end + _SENTENCE)
+    sentence = text[start : following.start() if following else span.end + _SENTENCE]
+    return _STUDIES.search(sentence) is not None and _OF_A_PERSON.search(sentence) is None
