@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es bench-centre bench-redaction size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en model-es bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -46,6 +46,10 @@ bench-centre: $(VENV)/installed-test
 
 bench-redaction: $(VENV)/installed-test
 	$(BIN)/python tests/bench/redaction_bench.py $(if $(DEID_DATA),--data $(DEID_DATA))
+
+# Recall and needless tags of each level: the table and the picture in docs/redaction-policies.md. Some minutes.
+redaction-levels: $(VENV)/installed-test
+	$(BIN)/python tests/bench/redaction_levels.py --measure
 
 # Trains the English named-entity model anew from made-up texts: the same seed, the same model. Some minutes on one core.
 model-en: $(VENV)/installed-test
