@@ -6,9 +6,10 @@ from itertools import pairwise
 
 from agent.reading.choice import cues
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
+from agent.reading.choice.line_beginnings import BARE, read_at_line_start, read_begun
 from agent.reading.choice.lists import Listing
 from agent.reading.choice.marked_answer import Line, MarkedAnswer, OptionReference
-from agent.reading.choice.references import CONTRADICTION, LETTER_SIGNS, PADDING, SIGNS, UNKNOWN
+from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS
 from agent.reading.choice.rules import (
     FIRST_LINE,
     LAST_LINE,
@@ -16,44 +17,11 @@ from agent.reading.choice.rules import (
     WHOLE_ANSWER,
     OptionRule,
 )
-from agent.reading.statements import is_conditional, is_denied, is_question
-from agent.reading.words import plain_words
+from agent.reading.statements import is_denied, is_question
 
-_BARE = re.compile(r"[(\[<{\"']*([A-Za-z])[)\]>}\"'.:,;!✓\s]{0,9}")
 _ASKED_BACK = re.compile(
     r"[(\[\"']?[A-Z][)\]\"'.]?(?:,?\s(?:I\s(?:think|guess|believe)|probably|maybe|right))?\s?\?"
 )
-_AT_LINE_START = re.compile(
-    rf"(?:(?i:{cues.CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}]))?[\"'(\[<{{]{{0,2}}(?:{cues.MARKED}"
-    rf"|(?P<marked>[A-Za-z])(?=[.):\]](?![A-Za-z]\.)|\s-(?=\s)){cues.NOT_A_NAME}"
-    rf"|(?P<capital>[A-Z]){cues.NOT_A_NAME}{cues.LINE_END})"
-)
-_OTHER_BRACKET = re.compile(
-    r"\s?[(\[]\s?(?:(?:or|and|not|but)\b|[^()\[\]\n]{0,60}\bor\b)", re.IGNORECASE
-)
-# "Heparin, as the books say, or warfarin"
-_NEXT_ITEM = re.compile(rf"[.;,]\s[{SIGNS}]{PADDING}*:")
-_OR_OTHER = re.compile(rf",[^,.;!?\n]{{0,60}},\sor\s(?:the\s|an?\s)?[{SIGNS}]")
-_MARK_AFTER_LETTER = re.compile(
-    r"[)\]\"']?(?:[.):](?![A-Za-z]\.)[.:]?|\s-(?=\s)|(?=\s?[(\[]\w{1,30}\s\w))\s?"
-)
-_MARK_AFTER_TEXT = re.compile(
-    r"[)\]\"']?(?:[.:;!](?!\w)(?!\s\d)|,(?=\s)|\s-(?=\s)|(?=\s?[(\[]))\s?"
-)
-_LOOSE_MARK = re.compile(r"\s?[/|=]\s?(?=\w{3})")
-_SENTENCE_MARKS = frozenset({".", ").", "!", ".)", '".', ")"})
-# "B. Not indicated here." rejects B; "B. The evidence does not support it." argues for it.
-_STARTS_WRONG = re.compile(
-    r"(?:this\s|it\s|that\s|which\s)?(?:is\s|are\s|was\s|would\s(?:be\s)?|can\s(?:be\s)?|could\s(?:be\s)?)?"
-    r"(?:not\b|no(?=\s?(?:$|[.,;!\n]))|never|wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|irrelevant|rule[sd]?\sout"
-    r"|excluded|eliminated?|avoid\w*|does\snot|doesn't|isn't|cannot|can't|✗)"
-)
-# "Option (a) is the least likely"
-_IS_LEAST = re.compile(
-    r"\s?(?:is|are|was|seems|would\sbe)\s(?:clearly\s)?(?:the\s)?(?:least|less|runner-?up)\b"
-)
-# "No. Yes, the rate went up."
-_OTHER_SENTENCE = re.compile(rf"(?:[.!]|,?\s(?:but|and|or))\s{cues.MARKED}(?=\s?[,.!]|$)")
 _LABEL = re.compile(
     rf"[^\n{SIGNS}]{{1,160}}?(?::|=>|=|->|→|⇒|\s-(?=\s))\s?(?=[\"'(\[]{{0,2}}(?:[{SIGNS}]|[A-Za-z](?!\w)))"
 )
@@ -129,7 +97,7 @@ def read_lines(
     trailing = _TRAILING_MARKS.search(answer.text, max(last.start, last.end - 10), last.end)
     end_of_words = trailing.start() if trailing else last.end
     sentence_start = answer.find_sentence_start(max(last.start, end_of_words))
-    is_pair = _BARE.fullmatch(answer.text, last.start, sentence_start) is not None  # "A. B"
+    is_pair = BARE.fullmatch(answer.text, last.start, sentence_start) is not None  # "A. B"
     if sentence_start > last.start and not is_pair:
         sentence = Line(sentence_start, last.end)
         yield from (
@@ -160,7 +128,7 @@ def _is_first_item(answer: MarkedAnswer) -> bool:
     above = answer.lower[max(previous.start, previous.end - 100) : previous.end]
     if _ANNOUNCES_LIST.search(above) and not _ANNOUNCES_ANSWER.search(above):
         return True
-    if _read_at_line_start(answer, last.start) is None:
+    if read_at_line_start(answer, last.start) is None:
         return False
     is_long = len(answer.plain[last.start : last.end].split()) >= _MIN_CUT_OFF
     return is_long and answer.plain[last.end - 1].isalnum()
@@ -171,7 +139,7 @@ def _is_text_list(answer: MarkedAnswer) -> bool:
     begun: set[int] = set()
     for line in answer.lines:
         mark = _TICK.match(answer.text, line.start)
-        reference = _read_at_line_start(answer, mark.end() if mark else line.start)
+        reference = read_at_line_start(answer, mark.end() if mark else line.start)
         if reference is not None and reference.by_text:
             begun.add(reference.option)
     return len(begun) > 1
@@ -199,7 +167,7 @@ def _read_line(
         claims = _read_labelled(answer, line, rule)
     return (
         claims
-        or list(_read_begun(answer, line, rule))
+        or list(read_begun(answer, line, rule))
         or _read_after_phrase(answer, line, rule, claimed_ends)
         or _read_after_remark(answer, line, rule)
     )
@@ -210,7 +178,7 @@ def _read_pure(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[Optio
     text = answer.text
     opening = cues.LINE_START.match(text, line.start, line.end)
     position = opening.end() if opening else line.start
-    bare = _BARE.fullmatch(text, position, line.end)
+    bare = BARE.fullmatch(text, position, line.end)
     if bare:
         option = answer.options.get_letter_option(bare[1])
         reference: OptionReference | None = OptionReference(option, bare.start(1), bare.end(1))
@@ -226,7 +194,7 @@ def _read_pure(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[Optio
             )
         ]
     else:
-        reference = _read_at_line_start(answer, position)
+        reference = read_at_line_start(answer, position)
     if reference is None or reference.end > line.end:
         return []
     reference = answer.extend_by_own_text(reference)
@@ -324,124 +292,3 @@ def _read_after_remark(answer: MarkedAnswer, line: Line, rule: OptionRule) -> li
     if not remark or _NO_REMARK.search(answer.lower, line.start, remark.end()):
         return []
     return _read_pure(answer, Line(remark.end(), line.end), rule)
-
-
-def _read_at_line_start(answer: MarkedAnswer, position: int) -> OptionReference | None:
-    match = _AT_LINE_START.match(answer.text, position)
-    return answer.make_reference(match) if match else None
-
-
-def _read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[OptionClaim]:
-    """Read a line that begins with an option: "B) It replaces ...", "B, because ...", "Yes, the trial ..."."""
-    text = answer.text
-    opening = cues.LINE_START.match(text, line.start, line.end)
-    position = opening.end() if opening else line.start
-    reference = _read_at_line_start(answer, position)
-    if reference is None:
-        reference = answer.read_letter_and_word(position)
-        if reference is not None and not answer.calls_wrong(reference.end):
-            yield OptionClaim(
-                reference.option, line.start, reference.end, ClaimStrength.PROPOSED, rule
-            )
-        elif len(answer.lines) == 1:
-            yield from _read_loosely_marked(answer, line, rule)
-        return
-    end = reference.end
-    if is_question(text, end):
-        # An answer that begins by asking is settled only by a plain statement later.
-        yield OptionClaim(UNKNOWN, line.start, end, ClaimStrength.ANSWER, rule)
-        return
-    if _OTHER_BRACKET.match(text, end) or is_conditional(text, end):
-        return
-    references = answer.read_joined(reference)
-    if len({joined.option for joined in references}) > 1:
-        for joined in references:
-            yield OptionClaim(joined.option, line.start, joined.end, ClaimStrength.PROPOSED, rule)
-        return
-    if answer.has_other_text(reference):
-        yield OptionClaim(CONTRADICTION, line.start, end, ClaimStrength.PROPOSED, rule)
-        return
-    if _OR_OTHER.match(text, end):
-        return
-    if _contradicts_at_once(answer, reference):
-        yield OptionClaim(CONTRADICTION, line.start, end, ClaimStrength.ANSWER, rule)
-        return
-    if cues.REASON_TAIL.match(text, end):
-        yield OptionClaim(
-            reference.option, line.start, end, ClaimStrength.ANSWER, rule, reference.by_text
-        )
-        return
-    strength = _rate_begun(answer, reference)
-    if strength is not None:
-        is_pair = _is_followed_by_letter(answer, reference, line)
-        option = CONTRADICTION if is_pair else reference.option
-        yield OptionClaim(option, line.start, end, strength, rule, reference.by_text)
-
-
-def _contradicts_at_once(answer: MarkedAnswer, reference: OptionReference) -> bool:
-    """Return whether the next sentence begins with another word such as yes or no: "No. Yes, it did."."""
-    following = _OTHER_SENTENCE.match(answer.text, reference.end)
-    if following is None or not reference.by_text:
-        return False
-    other = answer.make_reference(following)
-    if not other.by_text or other.option == reference.option:
-        return False
-    return all(answer.options.is_common_word(named.option) for named in (reference, other))
-
-
-def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStrength | None:
-    """Return how strong the claim of a line is that begins with the reference and goes on; None if it is none."""
-    pattern = _MARK_AFTER_TEXT if reference.has_text else _MARK_AFTER_LETTER
-    mark = pattern.match(answer.text, reference.end)
-    if not mark:
-        # "C - heparin acts at once"
-        is_both = reference.has_text and not reference.by_text
-        return ClaimStrength.PROPOSED if is_both and not answer.calls_wrong(reference.end) else None
-    if _IS_LEAST.match(answer.lower, mark.end()):
-        return None
-    sign = mark[0].strip()
-    begins_sentence = sign in _SENTENCE_MARKS
-    if reference.by_text and not begins_sentence:
-        # "Yes, the trial ..." is an answer; "Aspirin, clopidogrel and ..." and "Aspirin: ..." may begin a list.
-        is_common = reference.option >= 0 and answer.options.is_common(reference.option)
-        if not is_common and (sign == "," or len(answer.lines) > 1):
-            return None
-        # "Heparin: given. Warfarin: not given."
-        if sign == ":" and _NEXT_ITEM.search(answer.text, mark.end()):
-            return None
-    if reference.has_text and (begins_sentence or sign in {",", ";"}):
-        return ClaimStrength.ANSWER if begins_sentence else ClaimStrength.PROPOSED
-    names_other = cues.REFERENCE.match(answer.text, mark.end()) is not None
-    own_text = answer.options.plain_texts[reference.option] if reference.option >= 0 else ""
-    if own_text and plain_words(answer.plain[mark.end() : mark.end() + 300]).startswith(own_text):
-        return ClaimStrength.PROPOSED
-    if begins_sentence:
-        is_wrong = _STARTS_WRONG.match(answer.lower, mark.end()) is not None
-    else:
-        is_wrong = answer.calls_wrong(mark.end())
-    return None if is_wrong and not names_other else ClaimStrength.PROPOSED
-
-
-def _is_followed_by_letter(answer: MarkedAnswer, reference: OptionReference, line: Line) -> bool:
-    """Return whether nothing but another letter follows: "A: B"."""
-    mark = _MARK_AFTER_LETTER.match(answer.text, reference.end)
-    letter = _BARE.fullmatch(answer.text, mark.end(), line.end) if mark else None
-    if letter is None or reference.option < 0:
-        return letter is not None
-    if reference.by_text and answer.options.get_letter_option(letter[1]) == reference.option:
-        return False  # "No. B" where B is no
-    return letter[1].lower() != answer.options.plain_texts[reference.option]
-
-
-def _read_loosely_marked(
-    answer: MarkedAnswer, line: Line, rule: OptionRule
-) -> Iterator[OptionClaim]:
-    """Read "A / glycogen branches"."""
-    letter = answer.text[line.start]
-    mark = _LOOSE_MARK.match(answer.text, line.start + 1)
-    if not letter.isascii() or not letter.isupper() or not mark:
-        return
-    option = answer.options.get_letter_option(letter)
-    names_other = re.search(f"[{SIGNS}]", answer.text[line.start : line.end])
-    if not names_other and not answer.calls_wrong(mark.end()):
-        yield OptionClaim(option, line.start, mark.start(), ClaimStrength.PROPOSED, rule)
