@@ -58,7 +58,10 @@ def _lower_piece(piece: re.Match[str]) -> str:
 def lower(text: str) -> str:
     """Return the text in lower case, with each character at its position."""
     # Readers search a long answer sentence by sentence.
-    return _lower_new(text) if len(text) <= _SHORT else _lower_long(text)
+    if len(text) > _SHORT:
+        return _lower_long(text)
+    lowered = text.lower()
+    return lowered if lowered.isascii() else _lower_new(text)
 
 
 def _lower_new(text: str) -> str:

@@ -192,6 +192,8 @@ def _is_needed(step: _Step, text: str) -> bool:
 
 def simplify_with_positions(answer: str) -> tuple[str, list[int]]:
     """Return the plain text and the position in the answer of each of its characters."""
+    if answer.isascii() and not _MARKS.search(answer):
+        return answer, list(range(len(answer)))
     text, positions = _replace(_POWERS, answer, list(range(len(answer))))
     text, positions = _normalise(text, positions)
     for step in _STEPS:

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from agent.errors import ConfigError
 from agent.io.yaml_map import YamlMap, read_yaml
-from agent.reading.caseless import CaselessPattern, compile_caseless
+from agent.reading.caseless import CaselessPattern, compile_caseless, lower
 
 QuantityKind = Literal["points", "criteria", "amount", "date", "duration"]
 
@@ -26,6 +26,8 @@ _DRUG = "{drug}"
 _LONGEST_ABBREVIATION = 3  # letters; "map" and "ga" are words and syllables
 _GAP = r"(?:'s)?[ _/-]{0,2}"
 _PART = re.compile(r"\[[^\]]*\]|\S+")
+_LITERAL = re.compile(r"[^\[\]|()?*+\\^$.{}]+")
+_WITH_CASE = "(?-i:"
 _ASKED = re.compile(
     r"\bwhat (?:is|are|was) (?:the )?(?:the )?(?:patient's |value of |estimated )*(?:the )?([^?\n]{3,100}?)"
     r"(?: \(([A-Z][\w-]{1,12})\))?(?: (?:in|using|based on|for|of this|according to|by) [^?\n]{0,200})?\?",
@@ -103,11 +105,16 @@ class _GeneralNames:
 @lru_cache(8)  # the claims and the comments of an answer are about the same names
 def _find_names(quantity: Quantity, text: str) -> tuple[QuantityName, ...]:
     found = [QuantityName(*match.span(), is_asked=True) for match in quantity.names.finditer(text)]
-    lowered = text.lower()
-    likely = [patterns for word, patterns in quantity.others if word in lowered]
-    for pattern in itertools.chain(*likely):
-        for match in pattern.finditer(text):
-            found.append(QuantityName(*match.span(), is_asked=False))
+    lowered = lower(text)
+    for word, patterns in quantity.others:
+        if word not in lowered:
+            continue
+        for pattern in patterns:
+            # The text is in lower case already.
+            is_caseless = isinstance(pattern, CaselessPattern)
+            matches = pattern.lowered.finditer(lowered) if is_caseless else pattern.finditer(text)
+            for match in matches:
+                found.append(QuantityName(*match.span(), is_asked=False))
     found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
     names: list[QuantityName] = []
     for name in found:
@@ -217,13 +224,15 @@ def _compile_others(names: list[str]) -> _OtherNames:
 
 def _find_longest_word(name: str) -> str:
     """Return the longest word that every form of a name holds, in lower case; "" if there is none."""
-    required = [part for part in _PART.findall(name) if part.isalnum()]
+    required = [part for part in _PART.findall(name) if _LITERAL.fullmatch(part)]
     return max(required, key=len).lower() if required else ""
 
 
 @lru_cache(1_000)
 def _compile_other(name: str) -> re.Pattern[str] | CaselessPattern:
     pattern = _bound(_compile_name(name), is_latin=_is_latin(name))
+    if _WITH_CASE in name:
+        return re.compile(pattern, re.IGNORECASE)
     return re.compile(pattern) if _is_abbreviation(name) else compile_caseless(pattern)
 
 

@@ -854,9 +854,14 @@ _WORDS_OF_MORE = (
 _GOES_ON = re.compile(r"CORRECT[^>\])\"'*`]")
 
 
-def says_more(answer: str) -> bool:
-    """Return whether an answer in the form that was asked for has words by which it may say more."""
+def says_more(answer: str, sentence: str) -> bool:
+    """Return whether an answer in the form that was asked for has words by which it may say more.
+
+    Args:
+        answer: the answer.
+        sentence: the sentence of the note that the answer names, whose own words say no more; "" if it names none.
+    """
     for word in _WORDS_OF_MORE:
-        if word in answer:
+        if word in answer and word not in sentence:
             return True
     return "CORRECT" in answer and _GOES_ON.search(answer) is not None

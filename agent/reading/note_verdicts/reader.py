@@ -63,9 +63,11 @@ def _find_whole(answer: str, sentences: Sentences) -> VerdictClaim | None:
         word = answer.strip(" .\n*").lower()
         if patterns.NUMBER_WORDS.get(word, NO_ERROR) in sentences:
             return VerdictClaim(patterns.NUMBER_WORDS[word], 0, len(answer), "whole answer", True)
-    if match is None or patterns.says_more(answer):
+    if match is None:
         return None
     verdict = int(match["number"]) if match["number"] else NO_ERROR
+    if patterns.says_more(answer, sentences.get(verdict, "")):
+        return None
     if verdict >= 0 and sentences and verdict not in sentences:
         verdict = SOME_ERROR
     return VerdictClaim(verdict, match.start("verdict"), match.end("verdict"), "whole answer", True)
