@@ -23,7 +23,8 @@ def engine_options(command: Command) -> Command:
             "--policy", help="Name of a policy in policies/redaction, or a file ending in .yaml."
         ),
         click.option(
-            "--language", help="Language of the texts: en or es.  [default: the policy's, en]"
+            "--language",
+            help="Language of the texts: en, es, or auto for that of each text.  [default: the policy's, auto]",
         ),
         click.option(
             "--level",

@@ -123,11 +123,13 @@ class _ResolvedText:
     """A text and its spans that must not be shown, with the value and the quoting of each span.
 
     Attributes:
+        languages: the languages in which the text was analysed.
         values: the value of each span in the plain view.
         quotings: how to write the replacement of each span in the syntax around it.
     """
 
     text: str
+    languages: tuple[Language, ...]
     spans: tuple[Span, ...]
     values: tuple[str, ...]
     quotings: tuple[Quoting, ...]
@@ -312,8 +314,7 @@ class Engine:
         """Return the languages in which each field of a record is to be analysed."""
         if not self._policy.chooses_language:
             return [self._policy.read_languages] * len(fields)
-        texts = ["" if isinstance(field, Withheld) else field.views[0].text for field in fields]
-        return choose_languages(texts)
+        return choose_languages([_get_prose(field) for field in fields])
 
     # Step 1: analyse each text on its own.
 
@@ -513,9 +514,10 @@ class Engine:
                 break
             merged = merge_spans([*merged, *further], text)
         if field.form is not None:
-            return _locate_in_source(field.text, field.form, merged, plain_view)
+            return _locate_in_source(field, field.form, merged)
         values = tuple(plain_view.read_original(span.start, span.end) for span in merged)
-        return _ResolvedText(field.text, tuple(merged), values, (write_plainly,) * len(merged))
+        quotings = (write_plainly,) * len(merged)
+        return _ResolvedText(field.text, field.languages, tuple(merged), values, quotings)
 
     def _search_known(self, view: View, table: _IdentityTable, form: Form | None) -> Iterator[Span]:
         """Yield the occurrences of known values in a view, as spans of its original.
@@ -578,7 +580,10 @@ class Engine:
         values = [(identifier.entity, identifier.value) for identifier in identifiers]
         for field in resolved:
             values += field.list_labelled_values()
-        return self._operators.for_record([field.text for field in resolved], values, unit)
+        languages = {language for field in resolved for language in field.languages}
+        language = languages.pop() if len(languages) == 1 else self._policy.read_languages[0]
+        texts = [field.text for field in resolved]
+        return self._operators.for_record(texts, values, unit, language)
 
     def _write(self, field: _ResolvedText, operators: RecordOperators) -> Redacted:
         written = _withhold_on_error(partial(self._replace_spans, field, operators))
@@ -607,6 +612,13 @@ def _load_ordinary_words(
 ) -> tuple[frozenset[str], Callable[[str], bool] | None]:
     """Return the everyday words of the languages and the test for common words; see `agent.redaction.recognizers`."""
     return everyday(languages), is_common(languages)
+
+
+def _get_prose(field: _ReadText | Withheld) -> str:
+    """Return the part of a text that tells its language."""
+    if isinstance(field, Withheld):
+        return ""
+    return field.views[0].text if field.form is None else field.form.join_prose()
 
 
 def _withhold_on_error(step: Callable[[], _Result]) -> _Result | Withheld:
@@ -639,14 +651,13 @@ def _keep_in_values(spans: Sequence[Span], view: View, form: Form) -> list[Span]
     return sorted(kept, key=lambda span: span.start)
 
 
-def _locate_in_source(
-    source: str, form: Form, spans: Sequence[Span], plain_view: View
-) -> _ResolvedText:
+def _locate_in_source(field: _AnalysedText, form: Form, spans: Sequence[Span]) -> _ResolvedText:
     """Return the stretches of a structured text that the spans of its form stand for."""
     located = list(form.locate(spans))
-    values = [plain_view.read_original(place.form.start, place.form.end) for place in located]
+    values = [field.views[0].read_original(place.form.start, place.form.end) for place in located]
     return _ResolvedText(
-        source,
+        field.text,
+        field.languages,
         tuple(place.span for place in located),
         tuple(values),
         tuple(place.quoting for place in located),

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.redaction.formats.cells import KEEP, REFERENCE, Cell, Quoting
+from agent.redaction.formats.cells import FREE, KEEP, REFERENCE, Cell, Quoting
 from agent.redaction.formats.labels import QUASI_IDENTIFIERS, find_certain_part
 from agent.redaction.formats.recognise import read_cells
 from agent.redaction.spans.span import Span
@@ -67,6 +67,12 @@ class Form:
                 entity = line.cell.meaning
                 entity = _ENTITY_OF_REFERENCE if entity == "REFERENCE" else entity
                 yield Span(line.start + part[0], line.start + part[1], entity)
+
+    def join_prose(self) -> str:
+        """Return the labels and the values of which nothing is known in advance: they tell the language of the text."""
+        labels = dict.fromkeys(line.cell.cue for line in self.lines)
+        values = [line.cell.value.text for line in self.lines if line.cell.meaning == FREE]
+        return "\n".join([*labels, *values])
 
     def is_within_one(self, span: Span) -> bool:
         """Return whether a detection lies within one value that is to be searched."""

@@ -6,7 +6,10 @@ from agent.redaction.languages.stretches import find_stretches
 from agent.redaction.languages.words import SCALE, open_word_scores, split_words
 from agent.redaction.policy.policy import Language
 
-_EVIDENT = 4 * SCALE  # the score of a stretch that is in a language for sure
+# The lowest scores of a stretch: of the text's main language, and of another one, which names and units may resemble.
+_EVIDENT = 4 * SCALE
+_EVIDENT_BESIDE = 9 * SCALE
+_WORDS_BESIDE = 4  # minimum number of distinct words of a stretch in another language
 _LIKELY = round(1.5 * SCALE)  # the score of a short text that is probably Spanish
 
 
@@ -25,15 +28,25 @@ def find_evident(text: str) -> tuple[Language, ...]:
     words = split_words(text)
     known = open_word_scores()
     scores = [known[word][1] for word in words]
+    total = sum(scores)
     languages: set[Language] = set()
-    if any(find_stretches(words, scores, _EVIDENT)):
+    if _has_stretch(words, scores, is_main=total > 0):
         languages.add("es")
-    opposite = [-score for score in scores]
-    if any(find_stretches(words, opposite, _EVIDENT)):
+    if _has_stretch(words, [-score for score in scores], is_main=total <= 0):
         languages.add("en")
-    if not languages and sum(scores) >= _LIKELY:
+    if not languages and total >= _LIKELY:
         return ("en", "es")  # too short to be sure that it is Spanish alone
     return _order(languages)
+
+
+def _has_stretch(words: Sequence[str], scores: Sequence[int], *, is_main: bool) -> bool:
+    """Return whether a part of a text is in the language of which the scores are high."""
+    if is_main:
+        return any(find_stretches(words, scores, _EVIDENT))
+    return any(
+        len(stretch.words) >= _WORDS_BESIDE
+        for stretch in find_stretches(words, scores, _EVIDENT_BESIDE)
+    )
 
 
 def _order(languages: set[Language]) -> tuple[Language, ...]:

@@ -48,10 +48,13 @@ class Operators:
         self.this_year = this_year
         self.given_names = given_names | GIVEN_NAMES
         self.usual_names = given_names | family_names
-        self.language = policy.read_languages[0]
 
     def for_record(
-        self, texts: Sequence[str], detected: Iterable[tuple[str, str]], unit: str | None
+        self,
+        texts: Sequence[str],
+        detected: Iterable[tuple[str, str]],
+        unit: str | None,
+        language: str = "en",
     ) -> "RecordOperators":
         """Return the operators for one record.
 
@@ -60,8 +63,9 @@ class Operators:
             detected: the (entity, value) pairs to replace in any of the texts.
             unit: the patient of the record. Records of one unit share surrogates and the number of days by which dates
                 move. Without a unit, all records share surrogates, and the number of days is the record's own.
+            language: the language of the record, which determines what 03/04/2022 means.
         """
-        return RecordOperators(self, texts, list(detected), unit)
+        return RecordOperators(self, texts, list(detected), unit, language)
 
 
 class RecordOperators:
@@ -73,11 +77,13 @@ class RecordOperators:
         texts: Sequence[str],
         detected: Sequence[tuple[str, str]],
         unit: str | None,
+        language: str,
     ) -> None:
         self._operators = operators
+        self._language = language
         names = [value for entity, value in detected if entity == "NAME"]
         self._people = RecordPeople(names, operators.usual_names)
-        self._tags = TagTable(texts, self._people, operators.language)
+        self._tags = TagTable(texts, self._people, language)
         self._genders: dict[Person, Gender] = {}
         self._surrogates: Surrogates | None = None
         self._days = 0
@@ -137,9 +143,7 @@ class RecordOperators:
         return "".join(dates_and_links)
 
     def _move_date(self, value: str) -> str | None:
-        date_value = read_date(
-            value, language=self._operators.language, this_year=self._operators.this_year
-        )
+        date_value = read_date(value, language=self._language, this_year=self._operators.this_year)
         if date_value is None or self._is_old(date_value.date.year - 1):
             return None
         return date_value.move(self._days)

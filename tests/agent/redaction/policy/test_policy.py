@@ -61,6 +61,7 @@ def policy(tmp_path: Path, **keys: object) -> Path:
             r"entities: every policy must list MRN, PHONE, EMAIL, SSN",
         ),
         ({"languages": ["en", "en"]}, r"languages: en is listed twice"),
+        ({"languages": ["auto", "en"]}, r"languages: auto stands for all languages"),
     ],
 )
 def test_what_is_wrong_is_named_by_file_and_key(tmp_path: Path, keys: dict[str, object], said: str):
@@ -80,8 +81,10 @@ def test_a_name_on_a_list_is_quoted_in_no_error(tmp_path: Path):
 
 
 def test_a_policy_can_be_read_in_another_language_and_in_no_unknown_one():
-    assert load_policy("gdpr").languages == ("en", "es")
+    assert load_policy("gdpr").read_languages == ("en", "es")
+    assert load_policy("gdpr").chooses_language
     assert load_policy("gdpr", language="es").languages == ("es",)
+    assert load_policy("gdpr", language="auto").languages == ("auto",)
     with pytest.raises(RedactionError, match="'tlh' cannot be redacted") as refused:
         load_policy("gdpr", language="tlh")
     assert "en, es" in refused.value.advice
