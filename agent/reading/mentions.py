@@ -9,12 +9,12 @@ import bisect
 import datetime
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from agent.reading.caseless import compile_caseless
+from agent.reading.caseless import CaselessPattern, compile_caseless
 
 V = TypeVar("V", bound=float | datetime.date)
 
@@ -209,6 +209,23 @@ _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4}) ?[年년] ?(\d{1,2}) ?[月월] ?(\d{1,
 _MONTH_FIRST = compile_caseless(rf"\b{MONTH} ?(?:the )?(\d{{1,2}})(?:st|nd|rd|th)?,?\s(\d{{4}})\b")
 _DAY_FIRST = compile_caseless(
     rf"\b(\d{{1,2}})(?:st|nd|rd|th|er|º|°|\.)?[\s-](?:(?:of|de) )?{MONTH},?[\s-](?:(?:de|del) )?(\d{{4}})\b",
+)
+
+
+class _DateForm(NamedTuple):
+    """A form of dates: its pattern, and the numbers of the groups of year, month and day."""
+
+    pattern: re.Pattern[str] | CaselessPattern
+    year: int
+    month: int
+    day: int
+
+
+_DATE_FORMS = (
+    _DateForm(_ISO, year=1, month=3, day=4),
+    _DateForm(_YEAR_FIRST, year=1, month=2, day=3),
+    _DateForm(_MONTH_FIRST, year=3, month=1, day=2),
+    _DateForm(_DAY_FIRST, year=3, month=2, day=1),
 )
 
 # English, and the words of other languages in which models answer.
@@ -410,25 +427,27 @@ def find_dates(text: str) -> Mentions[datetime.date]:
     A date whose order is not clear ("03.04.2020", or any beside "DD/MM") or that does not exist is a mention without
     a value.
     """
-    day_first = _DAY_BEFORE_MONTH.search(text) is not None
     mentions: list[Mention[datetime.date]] = []
+    for form in _DATE_FORMS:
+        for match in form.pattern.finditer(text):
+            month = _read_month(match[form.month])
+            date = _make_date(year=match[form.year], month=month, day=match[form.day])
+            mentions.append(Mention(date, match.start(), match.end()))
+    mentions += _find_slashed(text, {mention.value for mention in mentions})
+    return _list_found(text, sorted(mentions, key=lambda mention: mention.start))
+
+
+def _find_slashed(text: str, others: set[datetime.date | None]) -> Iterator[Mention[datetime.date]]:
+    """Yield the dates written with digits alone; one whose order is not clear may be repeated among the others."""
+    day_first = _DAY_BEFORE_MONTH.search(text) is not None
     for match in _SLASHED.finditer(text):
         is_clear = not day_first or int(match[1]) > _MONTHS_OF_YEAR
         date = _read_slashed(match) if is_clear else None
-        mentions.append(Mention(date, match.start(), match.end()))
-    for match in _ISO.finditer(text):
-        date = _make_date(year=match[1], month=int(match[3]), day=match[4])
-        mentions.append(Mention(date, match.start(), match.end()))
-    for match in _YEAR_FIRST.finditer(text):
-        date = _make_date(year=match[1], month=int(match[2]), day=match[3])
-        mentions.append(Mention(date, match.start(), match.end()))
-    for match in _MONTH_FIRST.finditer(text):
-        date = _make_date(year=match[3], month=_read_month(match[1]), day=match[2])
-        mentions.append(Mention(date, match.start(), match.end()))
-    for match in _DAY_FIRST.finditer(text):
-        date = _make_date(year=match[3], month=_read_month(match[2]), day=match[1])
-        mentions.append(Mention(date, match.start(), match.end()))
-    return _list_found(text, sorted(mentions, key=lambda mention: mention.start))
+        if date is None and others:
+            # "10.11.2012 (10. November 2012)"
+            repeated = _make_date(year=match[4], month=int(match[3]), day=match[1])
+            date = repeated if repeated in others else None
+        yield Mention(date, match.start(), match.end())
 
 
 def _read_slashed(match: re.Match[str]) -> datetime.date | None:
@@ -444,6 +463,8 @@ def _read_slashed(match: re.Match[str]) -> datetime.date | None:
 
 
 def _read_month(name: str) -> int:
+    if name.isdecimal():
+        return int(name)
     for number, names in enumerate(_MONTHS, start=1):
         if name.lower() in names:
             return number

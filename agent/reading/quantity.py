@@ -110,11 +110,12 @@ def _find_names(quantity: Quantity, text: str) -> tuple[QuantityName, ...]:
         if word not in lowered:
             continue
         for pattern in patterns:
-            # The text is in lower case already.
-            is_caseless = isinstance(pattern, CaselessPattern)
-            matches = pattern.lowered.finditer(lowered) if is_caseless else pattern.finditer(text)
+            if isinstance(pattern, CaselessPattern):
+                matches = pattern.lowered.finditer(lowered)
+            else:
+                matches = pattern.finditer(text)
             for match in matches:
-                found.append(QuantityName(*match.span(), is_asked=False))
+                found.append(QuantityName(match.start(), match.end(), is_asked=False))
     found.sort(key=lambda name: (name.start, -name.end, not name.is_asked))
     names: list[QuantityName] = []
     for name in found:
