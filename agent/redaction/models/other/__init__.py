@@ -55,6 +55,8 @@ def open_model(
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
         "HF_HUB_DISABLE_TELEMETRY": "1",
+        # Otherwise onnxruntime, from 1.29, writes an id of the machine to disk and reports to its makers.
+        "ORT_DISABLE_TELEMETRY": "1",
     }
     try:
         if kind == "spacy":

@@ -186,6 +186,18 @@ def test_a_manifest_that_names_a_weaker_policy_lowers_nothing(options: list[str]
 
 
 @pytest.mark.full
+def test_a_manifest_that_names_the_readable_level_is_checked_at_the_default_one(spoilt: Path):
+    manifest = json.loads((spoilt / "redaction.json").read_text())
+    (spoilt / "redaction.json").write_text(
+        json.dumps(manifest | {"policy": "readable 1"}, indent=1) + "\n"
+    )
+    done = run_command("--output", str(spoilt), "--check")
+    assert done.exit_code == 0, done.output
+    assert "The manifest names readable 1, which removes less" in done.output
+    assert "hipaa_safe_harbor 1" in done.output
+
+
+@pytest.mark.full
 def test_a_folder_under_a_weaker_policy_is_called_clean_under_that_one_if_it_is_asked_for(
     tmp_path: Path,
 ):

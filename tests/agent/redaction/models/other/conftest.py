@@ -1,9 +1,13 @@
 """A spaCy pipeline in a folder."""
 
+import os
 from pathlib import Path
 
 import pytest
 import spacy
+
+# As `open_model` does, for the test modules that import onnxruntime themselves.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,11 +121,44 @@ def test_a_model_in_int8_finds_the_same(tiny: Path, tmp_path: Path):
 
 def test_one_thread_runs_the_model(tiny: Path):
     before = len(list(Path("/proc/self/task").iterdir()))
-    session = open_tiny(tiny)._network._session
+    model = open_tiny(tiny)
+    find(model, "Xochitl was seen. " * 100)
+    session = model._network._session
     options = session.get_session_options()
     assert (options.intra_op_num_threads, options.inter_op_num_threads) == (1, 1)
     assert session.get_providers() == ["CPUExecutionProvider"]
     assert len(list(Path("/proc/self/task").iterdir())) == before
+
+
+PROBE = """
+import sys
+from pathlib import Path
+from agent.redaction.deadline import Deadline
+from agent.redaction.models.other import open_model
+
+events = []
+sys.addaudithook(lambda name, args: events.append(name) if name.startswith("socket.connect") else None)
+deadline = Deadline()
+deadline.start(60)
+model = open_model("onnx", Path(sys.argv[1]), {}, ["en"], deadline)
+print(len(model.analyze("Xochitl was seen", [])), events)
+"""
+
+
+def test_opening_and_using_a_model_reaches_for_no_network_and_writes_no_file(
+    tiny: Path, tmp_path: Path
+):
+    files = {path: path.read_bytes() for path in tiny.iterdir()}
+    # The files are those of onnxruntime's telemetry, whose own connections no hook of Python's sees.
+    environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    environment.pop("ORT_DISABLE_TELEMETRY")
+    done = subprocess.run(
+        [sys.executable, "-c", PROBE, str(tiny)],
+        capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+    assert (done.stdout.strip(), done.stderr) == ("1 []", "")
+    assert list(tmp_path.iterdir()) == []
+    assert {path: path.read_bytes() for path in tiny.iterdir()} == files
 
 
 def test_a_deadline_that_passed_ends_the_analysis(tiny: Path):
@@ -260,7 +295,8 @@ def test_a_pickle_under_the_name_of_a_model_is_refused_unread(
     assert not exploded.exists()
 
 
-def test_weights_outside_the_folder_are_refused(tmp_path: Path):
+@pytest.mark.parametrize("where", ["above", "absolute", "linked"])
+def test_weights_outside_the_folder_are_refused(tmp_path: Path, where: str):
     folder = write_folder(tmp_path / "tiny")
     made = onnx.load(folder / "model.onnx")
     external_data_helper.convert_model_to_external_data(
@@ -269,10 +305,13 @@ def test_weights_outside_the_folder_are_refused(tmp_path: Path):
     onnx.save(made, folder / "model.onnx")
     assert find(open_tiny(folder), "Xochitl") == [("NAME", "Xochitl")]
     (folder / "weights.data").rename(tmp_path / "weights.data")
+    if where == "linked":
+        (folder / "weights.data").symlink_to(tmp_path / "weights.data")
+    locations = {"above": "../weights.data", "absolute": str(tmp_path / "weights.data")}
     for tensor in made.graph.initializer:
         for entry in tensor.external_data:
             if entry.key == "location":
-                entry.value = "../weights.data"
+                entry.value = locations.get(where, "weights.data")
     (folder / "model.onnx").write_bytes(made.SerializeToString())
     with pytest.raises(RedactionError, match=r"model\.onnx: expected"):
         open_tiny(folder)
