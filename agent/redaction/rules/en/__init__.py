@@ -8,6 +8,7 @@ from agent.redaction.rules.en import (
     dates,
     names,
     numbers,
+    organisations,
     people,
     places,
     small_letter_places,
@@ -20,7 +21,15 @@ from agent.redaction.rules.rulebook import Rulebook
 
 __all__ = ["everyday", "recognizers"]
 
-RULES = (*dates.RULES, *numbers.RULES, *contacts.RULES, *places.RULES, *people.RULES, *names.RULES)
+RULES = (
+    *dates.RULES,
+    *numbers.RULES,
+    *contacts.RULES,
+    *places.RULES,
+    *organisations.RULES,
+    *people.RULES,
+    *names.RULES,
+)
 
 
 def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
@@ -40,6 +49,6 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
                 (frozenset({"DATE"}), find_bare_dates),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
-            judged=(*small_letters.JUDGED, *small_letter_places.JUDGED),
+            judged=(*small_letters.JUDGED, *small_letter_places.JUDGED, *organisations.JUDGED),
         )
     ]

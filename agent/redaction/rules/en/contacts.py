@@ -76,6 +76,9 @@ RULES = (
         Digits(4, 4, "9"),
         r"(?<![\w.-])[2-9]\d{3} \d{4}(?! ?(?:mg|ml|g|iu|units|\d))(?![\w-]|[.,]\d)",
     ),
+    Rule(  # digits one by one: "555 0 1 3 9"
+        "PHONE", Digits(3, 3, "9"), r"(?<![\w./-])(?<!\d )\d{3}(?: \d){4,7}(?! ?[\d/%]|\w|[.,]\d)"
+    ),
     Rule(
         "EMAIL",
         Signs(("@", "(at)", "[at]", "(AT)", "[AT]", "{at}")),

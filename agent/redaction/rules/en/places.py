@@ -173,7 +173,7 @@ _ZIPS = (
 
 # Words with which the name of a place does not begin, and whole terms that are not places.
 _NOT_A_PLACE_NAME = (
-    r"(?!(?:\L<not_places>|[IVX]{1,3}|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b[ .]"
+    r"(?!(?:\L<not_places>|[IVX]{1,3}|\p{L}{3,20}(?:ology|iatrics?|iatry|opedics|opaedics))\b(?=[ .,;:)\n]|$)"
     r"|(?:Medical|Health|Support|Nursing|Clinical|Public|Laboratory|Primary|Home) (?:Services?|System|Group|Home"
     r"|Facility|School|Care)\b"
     r"|(?:American|European|World|Eastern|International|Canadian|British) (?:\p{L}+ ){0,4}(?:Institutes?|College"

@@ -78,7 +78,7 @@ def judge_street(text: str, place: int) -> Place | None:
         return None
     if not _list_function_words().isdisjoint(names):
         return None
-    if kind.group() not in _ABBREVIATED and not any(map(_is_of_a_place, names)):
+    if kind.group() not in _ABBREVIATED and not any(map(is_of_a_place, names)):
         return None
     return Place(before.start("words"), kind.end())
 
@@ -111,7 +111,7 @@ def judge_organisation(text: str, place: int) -> Place | None:
     names = before["words"].split()
     if not _list_generic().isdisjoint(names) or any(map(_is_description, names)):
         return None
-    if kind["many"] and not any(map(_is_of_a_place, names)):
+    if kind["many"] and not any(map(is_of_a_place, names)):
         return None
     return Place(before.start("words"), kind.end())
 
@@ -140,7 +140,7 @@ def judge_ward(text: str, place: int) -> Place | None:
     return Place(number.start(), direction.end())
 
 
-def _is_of_a_place(word: str) -> bool:
+def is_of_a_place(word: str) -> bool:
     """Return whether a word is in no list, or one after which places are named."""
     return word in _read_street_names() or not is_known(word)
 

@@ -29,7 +29,7 @@ _ACTED = regex.compile(
 _PREPOSITIONS = frozenset({"by", "to", "w", "with"})
 _ADDRESSED = frozenset({"tell", "told", "ask", "asked", "thx", "thanks", "ty", "per"})
 _NAME_AFTER = regex.compile(
-    r"\p{L}+/? (?P<words>\p{Ll}{3,20}(?:[ -]\p{Ll}{1,20}){0,3})(?![\p{L}'\d])"
+    r"\p{L}+/? (?P<words>\p{Ll}{3,20}(?:[ -]\p{Ll}{1,20}){0,3}|(?P<capitalised>\p{Lu}\p{Ll}{2,20}))(?![\p{L}'\d-])"
 )
 # "pt nguyen thi bich ngoc 67f": two words in no list, or an age after one
 _PATIENT = regex.compile(
@@ -69,7 +69,7 @@ _KINDS_OF_SITES = ("clinic", "hosp", "office", "center", "pharm", "home")
 # Endings of medical words, of which no list is complete.
 _MEDICAL_ENDING = regex.compile(
     r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
-    r"|gra(?:m|phy)|a?emia|uria|pathy|plasty|therapy|ine|azole|oxicam|mab|pril|sartan|statin|cillin|mycin)$"
+    r"|gra(?:m|phy)|a?emia|uria|pathy|(?:lit(?:er|re)|gram|mole|met(?:er|re))s?|plasty|therapy|ine|azole|oxicam|mab|pril|sartan|statin|cillin|mycin)$"
 )
 _CUES = (
     "patient", "pt", "client", "subject", "spouse", "caregiver", "contact", "consultant", "pcp", "provider",
@@ -124,6 +124,8 @@ def judge_name_after(text: str, place: int) -> Place | None:
     is_role = word in _list_last_words_of_roles()
     if word == "w" and text.startswith("d/", max(0, place - 2)):
         return _find_name(match)
+    if match["capitalised"] and not is_role:
+        return None  # the rules for capitalised names read it
     if word in _PREPOSITIONS and not _ACTED.search(text, max(0, place - 16), place):
         return None
     if not is_role and word not in _PREPOSITIONS and word not in _ADDRESSED:
