@@ -1,10 +1,12 @@
 """How well redaction works, and what it costs: `make bench-redaction`.
 
 One engine, its default level, all figures at once, against floors below which nothing is released, and goals. Recall
-by kind with Wilson's intervals, texts as units. The peer of the same run is Presidio as it comes, without a language
-model. Corpora are parts that may be looked at: tests/data/deid, or the folder that --data names; what is in neither is
-said not to be measured. Speed is per second of one processor, on invented clinical records of 4,000 characters; each
-engine has a process of its own, in which every attempt to reach beyond loopback is refused and counted.
+by kind with Wilson's intervals, texts as units. Beside it, what redaction costs the reader: tags per 1,000 words of
+harmless texts, the share of redacted words that identify, and questions whose options, numbers or units changed. The
+peer of the same run is Presidio as it comes, without a language model. Corpora are parts that may be looked at:
+tests/data/deid, or the folder that --data names; what is in neither is said not to be measured. Speed is per second of
+one processor, on invented clinical records of 4,000 characters; each engine has a process of its own, in which every
+attempt to reach beyond loopback is refused and counted.
 
     python tests/bench/redaction_bench.py [--data FOLDER] [--rows 20000] [--engine KIND:PATH]
 """
@@ -23,6 +25,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from redaction_levels import QUESTIONS, measure_questions, read_questions
 
 from agent.cli.output import show_rows
 from agent.cli.redact_tables import COLUMNS, bench_rows
@@ -267,6 +271,25 @@ def quality(folder: Path, others: dict[str, EngineChoice | None]) -> list[Aim]:
     return aims
 
 
+def utility() -> list[Aim]:
+    """Measure what is taken from the questions of public benchmarks, which identify nobody."""
+    from agent.redaction.engine import open_engine
+
+    engine = open_engine("hipaa_safe_harbor")
+    aims = []
+    for name in QUESTIONS:
+        figures = measure_questions(read_questions(name), engine)
+        found = figures.utility
+        print(f"\n{name}: {figures.texts} questions, {found.words} words, tags {dict(found.tags)}")
+        changed = found.changed
+        aims += [
+            Aim(f"{name}: tags per 1,000 words", found.tags_per_1000_words, 10, 2, least=False),
+            Aim(f"{name}: options, numbers or units changed", changed.value, 0.4, 0, False,
+                (changed.low, changed.high)),
+        ]  # fmt: skip
+    return aims
+
+
 def shown(row: Mapping[str, Any]) -> bool:
     """Leave kinds to our own figures: a peer has them all the same, and a line each."""
     return row["engine"] == "intramural" or "recall, " not in row["measure"]
@@ -343,6 +366,14 @@ CORPORA = [
             ("SSN and phone", kinds("SOCIAL_SECURITY_NUMBER", "PHONE_NUMBER"), 1, 1, True),
             ("texts clean", lambda found: found.clean, 0.96, 0.98, True),
             ("over-redaction", lambda found: found.over, 0.5, 0.25, False),
+            (
+                "tags per 1,000 harmless words",
+                lambda found: found.utility.tags_per_1000_words,
+                20,
+                2,
+                False,
+            ),
+            ("token precision", lambda found: found.utility.token_precision, 0.9, 0.98, True),
             ("F2", lambda found: found.f2, 0.96, 0.975, True),
         ],
     ),
@@ -365,6 +396,21 @@ CORPORA = [
         [
             ("core recall", lambda found: found.all.core, 0.9, 0.98, True),
             ("over-redaction", lambda found: found.over, 0.5, 0.1, False),
+            (
+                "tags per 1,000 harmless words",
+                lambda found: found.utility.tags_per_1000_words,
+                50,
+                10,
+                False,
+            ),
+            ("token precision", lambda found: found.utility.token_precision, 0.9, 0.98, True),
+            (
+                "options, numbers or units changed",
+                lambda found: found.utility.changed,
+                0.1,
+                0,
+                False,
+            ),
         ],
     ),
     (
@@ -393,7 +439,7 @@ def measure(options: argparse.Namespace, attempts: Callable[[], int]) -> list[st
         others[kind] = EngineChoice(
             "hipaa_safe_harbor", models=({"kind": kind, "path": str(Path(path).absolute())},)
         )
-    aims = [*quality(options.data, others), *cost(), *memory(options.rows)]
+    aims = [*quality(options.data, others), *utility(), *cost(), *memory(options.rows)]
     aims.append(Aim("connections attempted", attempts(), 0, 0, least=False))
     show(aims)
     return [aim.name for aim in aims if aim.value is not None and not aim.reaches(aim.floor)]

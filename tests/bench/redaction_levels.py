@@ -1,8 +1,8 @@
 """What each level of redaction finds and takes: the picture and the table in docs/redaction-policies.md.
 
 Recall is measured on the invented texts of tests/data/deid; tags per 1,000 words and changed questions on the harmless
-ones among them, and on questions of public benchmarks (their samples, without the benchmarks' instructions). The curve
-is the default policy with other odds of the model's bounds (`model_odds`).
+ones among them, and on questions of public benchmarks (their samples, searched cell by cell as on a page). The curve is
+the default policy with other odds of the model's bounds (`model_odds`).
 
     python tests/bench/redaction_levels.py              draws both from redaction_levels.tsv
     python tests/bench/redaction_levels.py --measure    measures again first: some minutes of one processor
@@ -15,15 +15,22 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from agent.catalog.benchmark import load_benchmark
 from agent.datasets.load import iter_instances, locate_dataset
 from agent.plots.svg import ACCENT, PAPER, Drawing, element, rectangle, text
+from agent.redaction.gateway.cells import split_messages
 from agent.redaction.measuring.bench import GoldText, measure_texts, read_gold
+from agent.redaction.measuring.measures import RedactionFigures
+from agent.redaction.measuring.utility import LabelledSpan
 from agent.redaction.policy.policy import Level, RedactionPolicy, choose_policy, load_policy
-from agent.redaction.redacted import Withheld
+from agent.redaction.redacted import CuedText, Withheld
+from agent.redaction.spans.span import Span
 from agent.vocabulary import Instance
+
+if TYPE_CHECKING:
+    from agent.redaction.engine import Engine
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPORA = ROOT / "tests/data/deid"
@@ -35,7 +42,7 @@ BEGIN, END = "<!-- levels: tests/bench/redaction_levels.py -->", "<!-- /levels -
 
 INVENTED = ("invented_queries", "invented_notes", "invented_general")
 QUESTIONS = ("med_qa", "med_mcqa", "head_qa", "pubmed_qa")
-CURVE = (0.03, 0.1, 0.25, 0.5, 1, 2, 4, 8, 16, 50, 200, 1000)  # odds
+CURVE = (0.03, 0.1, 0.25, 1, 2, 4, 8, 16, 50, 200, 1000)  # odds
 LEVELS: tuple[Level, ...] = ("readable", "default", "strict")
 
 WIDTH, PLANE, TOP, LEFT, DEPTH = 760, 660, 56, 70, 330
@@ -61,50 +68,88 @@ class Point:
 def measure() -> list[Point]:
     """Measure all levels, and the points of the curve."""
     gold = [gold for name in INVENTED for gold in read_gold(CORPORA / f"{name}.jsonl")]
-    harmless = [*(one for one in gold if not one.spans), *read_questions()]
+    questions: list[Question] = []
+    for one in gold:
+        if not one.spans:
+            questions.append(Question(one.text, ((0, CuedText(one.text)),)))
+    for name in QUESTIONS:
+        questions += read_questions(name)
     points = []
     for level in LEVELS:
-        points.append(measure_policy(level, load_policy(choose_policy(level)), gold, harmless))
+        points.append(measure_policy(level, load_policy(choose_policy(level)), gold, questions))
     default = load_policy(choose_policy("default"))
     for odds in CURVE:
         policy = default.model_copy(update={"model_odds": float(odds)})
-        points.append(measure_policy("", policy, gold, harmless))
+        points.append(measure_policy("", policy, gold, questions))
     return points
 
 
-def read_questions() -> Iterator[GoldText]:
-    """Read the questions of public benchmarks, from the first cell of the prompt to the last."""
-    for name in QUESTIONS:
-        benchmark = load_benchmark(BENCHMARKS / name)
-        for instance in iter_instances(benchmark, locate_dataset(benchmark, None, {})):
-            yield GoldText(cut_question(instance), ())
+def read_questions(name: str) -> list["Question"]:
+    """Read the questions in the sample of a public benchmark."""
+    benchmark = load_benchmark(BENCHMARKS / name)
+    instances = iter_instances(benchmark, locate_dataset(benchmark, None, {}))
+    return [cut_question(instance) for instance in instances]
 
 
-def cut_question(instance: Instance) -> str:
+def cut_question(instance: Instance) -> "Question":
     """Return the stretch of the last message that its cells span."""
-    assert instance.cells is not None
-    last = len(instance.messages) - 1
-    cells = [cell for cell in instance.cells if cell.message == last]
-    start, end = min(cell.start for cell in cells), max(cell.end for cell in cells)
-    return instance.messages[last].content[start:end]
+    message = split_messages(instance)[-1]
+    cells: list[tuple[int, CuedText]] = []
+    position = 0
+    for fixed, cell in zip(message.fixed, message.cells, strict=False):
+        position += len(fixed)
+        assert isinstance(cell, CuedText)
+        cells.append((position, cell))
+        position += len(cell.text)
+    begin = cells[0][0]
+    moved = tuple((start - begin, cell) for start, cell in cells)
+    return Question(instance.messages[-1].content[begin:position], moved)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a benchmark without its instructions, and the cells that are searched, with their positions."""
+
+    text: str
+    cells: tuple[tuple[int, CuedText], ...]
+
+    def detect(self, engine: "Engine") -> tuple[LabelledSpan, ...]:
+        """Return what an engine takes from the cells."""
+        taken: list[LabelledSpan] = []
+        results = engine.find_record([cell for _, cell in self.cells])
+        for (start, cell), spans in zip(self.cells, results, strict=True):
+            taken += list_spans(spans, start, cell.text)
+        return tuple(taken)
+
+
+def list_spans(spans: tuple[Span, ...] | Withheld, start: int, text: str) -> list[LabelledSpan]:
+    """Return the spans of a text that stands at `start`; a withheld text is one span."""
+    if isinstance(spans, Withheld):
+        return [(start, start + len(text), "WITHHELD")]
+    return [(start + span.start, start + span.end, span.entity) for span in spans]
+
+
+def measure_questions(questions: Sequence[Question], engine: "Engine") -> RedactionFigures:
+    """Measure what an engine takes from questions, which identify nobody."""
+    return measure_texts(
+        [GoldText(question.text, ()) for question in questions],
+        tuple(question.detect(engine) for question in questions),
+    )
 
 
 def measure_policy(
-    level: str, policy: RedactionPolicy, gold: Sequence[GoldText], harmless: Sequence[GoldText]
+    level: str, policy: RedactionPolicy, gold: Sequence[GoldText], questions: Sequence[Question]
 ) -> Point:
     """Measure one policy."""
     from agent.redaction.engine import build_engine
 
     engine = build_engine(policy)
-
-    def detect(one: GoldText) -> tuple[tuple[int, int, str], ...]:
+    detections = []
+    for one in gold:
         (spans,) = engine.find_record([one.text])
-        if isinstance(spans, Withheld):
-            return ((0, len(one.text), "WITHHELD"),)
-        return tuple((span.start, span.end, span.entity) for span in spans)
-
-    found = measure_texts(list(gold), tuple(map(detect, gold))).all.core
-    utility = measure_texts(list(harmless), tuple(map(detect, harmless))).utility
+        detections.append(tuple(list_spans(spans, 0, one.text)))
+    found = measure_texts(list(gold), tuple(detections)).all.core
+    utility = measure_questions(questions, engine).utility
     assert found.value is not None
     assert found.low is not None
     assert found.high is not None
