@@ -127,19 +127,27 @@ class KnownRecognizers(RecognizerRegistry):
 
 
 class SwiftAnalyzer(AnalyzerEngine):
-    """Presidio's analyzer, which does not search the context of a text without detections."""
+    """Presidio's analyzer, which searches the context only of detections in doubt (see `ContextOfDoubt`).
+
+    Presidio first asks each recogniser, which would take longer than the rules on a short text. None of ours answers.
+    """
 
     def _enhance_using_context(
         self,
         text: str,
         raw_results: list[RecognizerResult],
-        *args: Any,
-        **kwargs: Any,
+        nlp_artifacts: NlpArtifacts,
+        recognizers: list[EntityRecognizer],
+        context: list[str] | None = None,
     ) -> list[RecognizerResult]:
         if not raw_results:
             return raw_results
-        enhanced: list[RecognizerResult] = super()._enhance_using_context(
-            text, raw_results, *args, **kwargs
+        enhanced: list[RecognizerResult] = self.context_aware_enhancer.enhance_using_context(
+            text=text,
+            raw_results=raw_results,
+            nlp_artifacts=nlp_artifacts,
+            recognizers=recognizers,
+            context=context,
         )
         return enhanced
 

@@ -191,6 +191,11 @@ class ModelRecognizer(EntityRecognizer):
             return self.analyze_beside(text, [], entities, nlp_artifacts.words_of)
         return self._detect(text, nlp_artifacts.words(), entities, [])
 
+    def read_ahead(self, texts: Sequence[Words]) -> None:
+        """Prepare the analysis of short texts, so that `analyze` takes less time for each of them."""
+        if self._network is not None:
+            self._network.read_ahead(words.texts for words in texts)
+
     def analyze_beside(
         self,
         text: str,

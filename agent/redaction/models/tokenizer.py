@@ -19,6 +19,9 @@ _STRETCH = re.compile(r"\s+|\S+")
 # Words that the marks of JSON, XML, HL7 or a table join: `answer":"B`, `Smith^John`, `a|b`.
 _JOINED_BY_SYNTAX = re.compile(r"""\w(?:\\*"[\]}]*[:,;][\[{]*\\*"|["|^~<>]+[/\w:,]*?)\w""")
 _SYNTAX_OR_TEXT = re.compile(r"""[\]\[{}"|^~\\&<>=;]+|[^\]\[{}"|^~\\&<>=;]+""")
+# Digits and marks, with so many digits in a row that no special case of spaCy's ("8)", "0.0") applies.
+_LONG_NUMBER = re.compile(r"[^\w\s]{0,9}[0-9]{4,40}(?:[^\w\s]{1,3}[0-9]{4,40}){0,9}[^\w\s]{0,9}")
+_DIGIT = re.compile("[0-9]")
 _MAX_LENGTH = 400  # maximum characters without white space between them that are split into tokens
 _KNOWN_STRETCHES = 30_000  # maximum number of cached runs of characters, about 10 MB
 
@@ -153,13 +156,27 @@ class TokenizerEngine(NlpEngine):
                 continue
             pieces = known.get(stretch)
             if pieces is None:
-                if len(known) >= _KNOWN_STRETCHES:
-                    known.clear()
-                pieces = known[stretch] = tuple(self._split_stretch(stretch, language))
+                pieces = self._split_unknown(stretch, language)
             for offset, piece in pieces:
                 texts.append(piece)
                 starts.append(at + offset)
         return Words(texts, starts)
+
+    def _split_unknown(self, stretch: str, language: str) -> tuple[tuple[int, str], ...]:
+        """Return the start and text of each token in a run of characters without white space, and cache them.
+
+        Long numbers are cached by their shape: spaCy splits those of one shape alike.
+        """
+        known = self._known[language]
+        shape = _DIGIT.sub("0", stretch) if _LONG_NUMBER.fullmatch(stretch) else stretch
+        pieces = known.get(shape)
+        if pieces is None:
+            if len(known) >= _KNOWN_STRETCHES:
+                known.clear()
+            pieces = known[shape] = tuple(self._split_stretch(shape, language))
+        if shape == stretch:
+            return pieces
+        return tuple((start, stretch[start : start + len(piece)]) for start, piece in pieces)
 
     def _split_stretch(self, stretch: str, language: str) -> Iterator[tuple[int, str]]:
         """Yield the start and text of each token in a run of characters without white space.
