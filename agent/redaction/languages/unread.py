@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -20,13 +20,19 @@ _TELLING_IN_PROSE = 2
 _TELLING_IN_SHORT_FRAGMENT = 2
 _SHORT_FRAGMENT = 3  # words; one telling word is enough in a longer one
 _SHORTEST_TELLING = 4  # letters, unless one of them has an accent: mV and kDa are units
+_STRANGE_IN_PROSE = 4
+_LEAST_OF_STRANGE_WORD = (
+    -SCALE // 2
+)  # the lowest mean score in a sentence that is known by its strange words
 # Minimum shares of words that no list of English or Spanish words has.
 _UNKNOWN_IN_STRETCH = 0.3
 _UNKNOWN_IN_SENTENCE = 0.4
 _UNKNOWN_IN_FRAGMENT = 0.5
+_STRANGE_IN_SENTENCE = 0.4
 _PART_OF_SENTENCE = 0.6  # minimum share of a fragment in its sentence
 _OURS = -2 * SCALE  # a sentence with at most this score is English or Spanish for sure
-_SENTENCE_END = re.compile(r"\n+|[.!?][\"')\]]*\s+")
+# A short word before a full stop is rather an abbreviation: "Z.n. Apoplex li. mit Parese".
+_SENTENCE_END = re.compile(r"\n+|(?:[!?]|(?<=[^\W\d_]{4})\.|(?<=\d)\.)[\"')\]]*\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +62,24 @@ def find_unread_prose(text: str) -> list[Span] | None:
 
 def _choose_sentences(text: str, words: _Words, candidates: Sequence[Stretch]) -> list[Span] | None:
     sentences = _split_sentences(text, words)
+    ends = [sentence.end for sentence in sentences]
     spans: list[Span] = []
     unread: set[int] = set()  # positions of words
     is_any_prose = False
     for stretch in candidates:
-        telling = _count_telling(text, words, stretch)
-        if telling == 0:
-            continue
-        first, last = _find_sentences(sentences, stretch)
+        first = bisect_right(ends, stretch.first)
+        last = bisect_right(ends, stretch.end - 1)
         sentence = slice(sentences[first].first, sentences[last].end)
-        if _is_prose(stretch, words.words[sentence], telling):
+        if _is_prose(text, words, stretch, sentence):
             is_any_prose = True
             first, last = _extend(sentences, words, first, last)
-        elif not _is_fragment(stretch, sentence.stop - sentence.start, telling):
-            if sentence.stop - sentence.start < _PROSE:
-                spans += _find_capitalised(text, words, sentence)
-            continue
+        else:
+            length = sentence.stop - sentence.start
+            telling = _count_telling(text, words, stretch)
+            if not _is_fragment(stretch, length, telling):
+                if telling and length < _PROSE:
+                    spans += _find_capitalised(text, words, sentence)
+                continue
         unread.update(range(sentences[first].first, sentences[last].end))
         spans.append(Span(sentences[first].start, sentences[last].stop, "UNKNOWN_WORD"))
     if is_any_prose and 2 * len(unread) >= len(words.words):
@@ -79,46 +87,64 @@ def _choose_sentences(text: str, words: _Words, candidates: Sequence[Stretch]) -
     return spans
 
 
-def _is_prose(stretch: Stretch, sentence: Sequence[str], telling: int) -> bool:
+def _is_prose(text: str, words: _Words, stretch: Stretch, sentence: slice) -> bool:
     """Return whether a stretch, or the sentence around it, is prose in another language."""
-    if telling < _TELLING_IN_PROSE or stretch.score < _LEAST_SURE:
+    if stretch.score < _LEAST_SURE:
         return False
-    if len(stretch.words) >= _PROSE and _measure_unknown(stretch.words) >= _UNKNOWN_IN_STRETCH:
+    telling = _count_telling(text, words, stretch)
+    if (
+        len(stretch.words) >= _PROSE
+        and telling >= _TELLING_IN_PROSE
+        and _measure_unknown(stretch.words) >= _UNKNOWN_IN_STRETCH
+    ):
         return True
-    distinct = frozenset(sentence)
-    return len(distinct) >= _PROSE and _measure_unknown(distinct) >= _UNKNOWN_IN_SENTENCE
+    distinct = frozenset(words.words[sentence])
+    if len(distinct) < _PROSE:
+        return False
+    if telling >= _TELLING_IN_PROSE and _measure_unknown(distinct) >= _UNKNOWN_IN_SENTENCE:
+        return True
+    score = sum(words.scores[sentence])
+    if score < _LEAST_OF_STRANGE_WORD * (sentence.stop - sentence.start):
+        return False  # such as a query of a database, with many strange words among English ones
+    strange = _list_strange(text, words, range(sentence.start, sentence.stop))
+    return len(strange) >= max(_STRANGE_IN_PROSE, _STRANGE_IN_SENTENCE * len(distinct))
 
 
 def _is_fragment(stretch: Stretch, words_of_sentence: int, telling: int) -> bool:
     """Return whether a few words in another language are most of their sentence."""
     return (
         stretch.score >= _LEAST_SURE
-        and (telling >= _TELLING_IN_SHORT_FRAGMENT or len(stretch.words) > _SHORT_FRAGMENT)
+        and telling >= (1 if len(stretch.words) > _SHORT_FRAGMENT else _TELLING_IN_SHORT_FRAGMENT)
         and stretch.end - stretch.first >= _PART_OF_SENTENCE * words_of_sentence
         and _measure_unknown(stretch.words) >= _UNKNOWN_IN_FRAGMENT
     )
 
 
 def _count_telling(text: str, words: _Words, stretch: Stretch) -> int:
-    """Return the number of telling words: in no list of English or Spanish words, and in small letters.
+    """Return the number of strange words of a stretch that speak for another language."""
+    positions = range(stretch.first, stretch.end)
+    return len(_list_strange(text, words, [at for at in positions if words.scores[at] > 0]))
+
+
+def _list_strange(text: str, words: _Words, positions: Iterable[int]) -> set[str]:
+    """Return the words at some positions that are in no list of English or Spanish words, and in small letters.
 
     Names and lists of names have none. In a text without small letters, any letters count.
     """
     has_small_letters = not text.isupper()
-    telling = {
-        words.words[position]
-        for position in range(stretch.first, stretch.end)
-        if words.scores[position] > 0
-        and (len(words.words[position]) >= _SHORTEST_TELLING or not words.words[position].isascii())
-        and not (has_small_letters and text[words.places[position][0]].isupper())
+    return {
+        words.words[at]
+        for at in positions
+        if (len(words.words[at]) >= _SHORTEST_TELLING or not words.words[at].isascii())
+        and not (has_small_letters and text[words.places[at][0]].isupper())
+        and not _is_known(words.words[at])
     }
-    return sum(not _is_known(word) for word in telling)
 
 
 def _find_capitalised(text: str, words: _Words, sentence: slice) -> Iterator[Span]:
-    """Yield the capitalised words of a sentence that no list has, as the strict level does."""
+    """Yield the capitalised words of a sentence that no list has, as the strict level does, except abbreviations."""
     for word, (start, end) in zip(words.words[sentence], words.places[sentence], strict=True):
-        if text[start].isupper() and not _is_known(word):
+        if text[start].isupper() and not text[start:end].isupper() and not _is_known(word):
             yield Span(start, end, "UNKNOWN_WORD")
 
 
@@ -165,12 +191,6 @@ def _find_bounds(text: str) -> Iterator[tuple[int, int]]:
     for match in _SENTENCE_END.finditer(text):
         yield match.start() + len(match.group().rstrip()), match.end()
     yield len(text), len(text)
-
-
-def _find_sentences(sentences: Sequence[_Sentence], stretch: Stretch) -> tuple[int, int]:
-    """Return the first and the last of the sentences that a stretch overlaps."""
-    ends = [sentence.end for sentence in sentences]
-    return bisect_right(ends, stretch.first), bisect_right(ends, stretch.end - 1)
 
 
 def _extend(

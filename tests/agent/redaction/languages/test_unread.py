@@ -16,6 +16,14 @@ TEXTS = [
     .read_text(encoding="utf-8")
     .splitlines()
 ]
+# Written after the weights, and never used to choose a limit: short messages and telegraphic notes in 27 languages.
+UNSEEN = [
+    json.loads(line)
+    for line in (ROOT / "tests/data/languages/unseen.jsonl")
+    .read_text(encoding="utf-8")
+    .splitlines()
+]
+_LEAST_OF_UNSEEN = 0.85
 FRAGMENTS = [text for text in TEXTS if text["kind"] == "short"]
 PROSE = [text for text in TEXTS if text["kind"] != "short"]
 _TEXTS_NEEDED = 5_000
@@ -33,6 +41,16 @@ ENGLISH_AFTER = (
 )
 def test_prose_in_another_language_is_withheld_from_eight_words_on(row: dict[str, str]):
     assert find_unread_prose(row["text"]) is None
+
+
+def test_most_short_texts_that_were_not_seen_before_are_withheld():
+    withheld = [find_unread_prose(row["text"]) is None for row in UNSEEN]
+    assert sum(withheld) >= _LEAST_OF_UNSEEN * len(withheld)
+
+
+def test_a_query_of_a_database_is_read():
+    query = "select patient.uniquepid from patient where patient.patientunitstayid in ( select lab.patientunitstayid"
+    assert find_unread_prose(f"{query} from lab where lab.labname = 'wbc x 1000' )") == []
 
 
 def test_prose_without_accents_or_small_letters_is_withheld():
