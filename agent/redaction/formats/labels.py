@@ -7,6 +7,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from agent.redaction.formats.cells import FREE, KEEP, REFERENCE
+from agent.redaction.rules.en.names import everyday
+from agent.redaction.rules.en.names import words as listed
+from agent.redaction.rules.en.small_letters import is_known
 
 Owner = dict[str, str]
 """The scalar values of an object, by key."""
@@ -27,6 +30,7 @@ _LONGEST_LABEL = 60  # characters
 _LONGEST = 200  # characters of a value whose whole is an identifier
 _LONGEST_DATE = 40
 _MAX_WORDS_OF_NAME = 9
+_SHORTEST_LONE_NAME = 4  # letters
 _SHORT = 8  # words of a value that may be a code, a drug or a result; longer ones are prose
 
 _NUMBERS = frozenset({
@@ -273,6 +277,8 @@ def judge_value(meaning: str, value: str) -> str:
         return meaning if len(text.split()) <= _SHORT else FREE
     if meaning == REFERENCE:
         return REFERENCE if len(text) <= _LONGEST else FREE
+    if meaning == "NAME" and _is_label(text):
+        return KEEP
     return meaning if _fits(meaning, text) else judge_value(FREE, text)
 
 
@@ -281,7 +287,17 @@ def _may_state_person(text: str) -> bool:
     words = text.split()
     if len(words) > _SHORT or _HINT_OF_PERSON.search(text):
         return True
+    if len(words) == 1:
+        return _is_like_a_name(text) and _is_lone_name(text.strip(",."))
     return sum(map(_is_like_a_name, words)) > 1
+
+
+def _is_lone_name(word: str) -> bool:
+    """Return whether a word in a column of codes or results is a listed name, or in no list of words."""
+    lower = word.lower()
+    if lower in everyday() or word[1:] != lower[1:] or len(word) < _SHORTEST_LONE_NAME:
+        return False
+    return lower in listed("surnames") or lower in listed("given_names") or not is_known(word)
 
 
 def _is_like_a_name(word: str) -> bool:
@@ -317,6 +333,12 @@ def _fits(meaning: str, text: str) -> bool:
     if meaning == "NAME":
         return _find_name(text) is not None
     return meaning in _IN_WORDS and any(map(str.isalpha, text))
+
+
+def _is_label(text: str) -> bool:
+    """Return whether a value is itself a label, as in the second of two rows of heads: "surname"."""
+    words = split_label(text)
+    return len(words) <= _MAX_WORDS and "".join(words) in _read_labels()[0]
 
 
 def has_month(text: str) -> bool:

@@ -69,7 +69,8 @@ _KINDS_OF_SITES = ("clinic", "hosp", "office", "center", "pharm", "home")
 # Endings of medical words, of which no list is complete.
 _MEDICAL_ENDING = regex.compile(
     r"(?:olog(?:y|ist|ists|ic|ical)|iatr(?:y|ic|ics|ist)|ectom(?:y|ies)|ostomy|otomy|itis|osis|oscop(?:y|ic|ically)"
-    r"|gra(?:m|phy)|a?emia|uria|pathy|(?:lit(?:er|re)|gram|mole|met(?:er|re))s?|plasty|therapy|ine|azole|oxicam|mab|pril|sartan|statin|cillin|mycin)$"
+    r"|gra(?:m|phy)|a?emia|uria|pathy|(?:lit(?:er|re)|gram|mole|met(?:er|re))s?|plasty|therapy"
+    r"|ine|azole|oxicam|mab|pril|sartan|statin|cillin|mycin|coccus|cocci|bacter|bacterium|monas|virus|myces|(?:i|n|x|ot)ella)$"
 )
 _CUES = (
     "patient", "pt", "client", "subject", "spouse", "caregiver", "contact", "consultant", "pcp", "provider",
@@ -111,6 +112,7 @@ def is_known(word: str) -> bool:
     return (
         is_safe(word)
         or lower in words("clinical_shorthand")
+        or lower in words("drug_brands")
         or _MEDICAL_ENDING.search(lower) is not None
     )
 
