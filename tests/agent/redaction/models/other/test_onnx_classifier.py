@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from onnx import TensorProto, external_data_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -50,6 +52,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folder(tmp_path_factory.mktemp("models") / "tiny")
 
 
+@pytest.fixture(scope="module")
+def opened(tiny: Path) -> OnnxClassifier:
+    return open_tiny(tiny, seconds=600)
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -67,6 +74,14 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 )
 def test_whole_words_are_found_where_they_are(tiny: Path, text: str, found: list[tuple[str, str]]):
     assert find(open_tiny(tiny), text) == found
+
+
+@given(before=st.text(max_size=40), after=st.text(max_size=40))
+def test_a_name_is_found_among_any_characters(opened: OnnxClassifier, before: str, after: str):
+    text = f"{before} Xochitl {after}"
+    start = len(before) + 1
+    spans = [(result.start, result.end) for result in opened.analyze(text, [])]
+    assert (start, start + len("Xochitl")) in spans
 
 
 def test_a_name_is_found_wherever_it_stands_in_a_long_text(tiny: Path):
