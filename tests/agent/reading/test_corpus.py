@@ -18,12 +18,12 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.985, 0.90),
+    "choice": (0.99, 0.78),
     "yesno": (0.99, 0.93),
-    "digit": (0.99, 0.88),
-    "numbers": (0.99, 0.91),
-    "medec": (0.98, 0.96),
-    "sql": (0.90, 0.92),
+    "digit": (0.94, 0.88),
+    "numbers": (0.96, 0.71),
+    "medec": (0.99, 0.74),
+    "sql": (0.99, 0.95),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
