@@ -338,7 +338,8 @@ def _fits(meaning: str, text: str) -> bool:
 def _is_label(text: str) -> bool:
     """Return whether a value is itself a label, as in the second of two rows of heads: "surname"."""
     words = split_label(text)
-    return len(words) <= _MAX_WORDS and "".join(words) in _read_labels()[0]
+    is_status = text.lower().strip(" .-/") in _list_group("STATUS")
+    return len(words) <= _MAX_WORDS and not is_status and "".join(words) in _read_labels()[0]
 
 
 def has_month(text: str) -> bool:
