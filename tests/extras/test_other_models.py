@@ -84,6 +84,49 @@ def test_a_token_classifier_finds_whole_words_wherever_they_stand_in_a_long_text
     assert model.analyze("  \n", []) == []
 
 
+@pytest.fixture(scope="module")
+def exported(classifier: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same token classifier in ONNX format, quantised to int8."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    import torch
+    import transformers
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    folder = tmp_path_factory.mktemp("models") / "exported"
+    folder.mkdir()
+    for name in ("config.json", "tokenizer.json"):
+        (folder / name).write_bytes((classifier / name).read_bytes())
+    model = transformers.AutoModelForTokenClassification.from_pretrained(
+        classifier, attn_implementation="eager"
+    ).eval()
+    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    axes = {name: {0: "batch", 1: "tokens"} for name in (*inputs, "logits")}
+    example = torch.ones((1, 12), dtype=torch.int64)
+    torch.onnx.export(
+        model,
+        (example, example, torch.zeros_like(example)),
+        str(folder / "float.onnx"),
+        input_names=list(inputs),
+        output_names=["logits"],
+        dynamic_axes=axes,
+        dynamo=False,
+    )
+    quantize_dynamic(folder / "float.onnx", folder / "model.onnx", weight_type=QuantType.QInt8)
+    (folder / "float.onnx").unlink()
+    return folder
+
+
+def test_a_classifier_in_onnx_finds_what_the_same_one_of_transformers_finds(classifier, exported):
+    own = open_model("transformers", classifier, {}, ["en"], deadline())
+    quantised = open_model("onnx", exported, {}, ["en"], deadline())
+    chance = random.Random(5)
+    for _ in range(20):
+        text = " ".join(chance.choice(WORDS + NAMES) for _ in range(300))
+        expected = {(r.entity_type, r.start, r.end) for r in own.analyze(text, [])}
+        assert expected
+        assert {(r.entity_type, r.start, r.end) for r in quantised.analyze(text, [])} == expected
+
+
 def test_weights_in_a_pickle_are_not_read(classifier, tmp_path):
     for path in classifier.iterdir():
         if path.suffix != ".safetensors":
