@@ -26,7 +26,6 @@ _LEAST_OF_STRANGE_WORD = (
 )  # the lowest mean score in a sentence that is known by its strange words
 # Minimum shares of words that no list of English or Spanish words has.
 _UNKNOWN_IN_STRETCH = 0.3
-_UNKNOWN_IN_SENTENCE = 0.4
 _UNKNOWN_IN_FRAGMENT = 0.5
 _STRANGE_IN_SENTENCE = 0.4
 _PART_OF_SENTENCE = 0.6  # minimum share of a fragment in its sentence
@@ -66,13 +65,22 @@ def _choose_sentences(text: str, words: _Words, candidates: Sequence[Stretch]) -
     spans: list[Span] = []
     unread: set[int] = set()  # positions of words
     is_any_prose = False
+    strange_sentences: dict[
+        tuple[int, int], bool
+    ] = {}  # of few stretches in long sentences, or the reverse
+    covered = -1  # the last sentence of the last prose
     for stretch in candidates:
         first = bisect_right(ends, stretch.first)
         last = bisect_right(ends, stretch.end - 1)
+        if last <= covered:
+            continue
         sentence = slice(sentences[first].first, sentences[last].end)
-        if _is_prose(text, words, stretch, sentence):
+        if (first, last) not in strange_sentences:
+            strange_sentences[first, last] = _is_strange(text, words, sentence)
+        if _is_prose(text, words, stretch, is_strange=strange_sentences[first, last]):
             is_any_prose = True
-            first, last = _extend(sentences, words, first, last)
+            first, last = _extend(sentences, words, max(first, covered + 1), last, covered)
+            covered = last
         else:
             length = sentence.stop - sentence.start
             telling = _count_telling(text, words, stretch)
@@ -87,22 +95,24 @@ def _choose_sentences(text: str, words: _Words, candidates: Sequence[Stretch]) -
     return spans
 
 
-def _is_prose(text: str, words: _Words, stretch: Stretch, sentence: slice) -> bool:
-    """Return whether a stretch, or the sentence around it, is prose in another language."""
+def _is_prose(text: str, words: _Words, stretch: Stretch, *, is_strange: bool) -> bool:
+    """Return whether a stretch, or the strange sentence around it, is prose in another language."""
     if stretch.score < _LEAST_SURE:
         return False
-    telling = _count_telling(text, words, stretch)
-    if (
-        len(stretch.words) >= _PROSE
-        and telling >= _TELLING_IN_PROSE
-        and _measure_unknown(stretch.words) >= _UNKNOWN_IN_STRETCH
-    ):
+    if is_strange:
         return True
+    return (
+        len(stretch.words) >= _PROSE
+        and _measure_unknown(stretch.words) >= _UNKNOWN_IN_STRETCH
+        and _count_telling(text, words, stretch) >= _TELLING_IN_PROSE
+    )
+
+
+def _is_strange(text: str, words: _Words, sentence: slice) -> bool:
+    """Return whether many words of a sentence are in no list, and the others are not English or Spanish for sure."""
     distinct = frozenset(words.words[sentence])
     if len(distinct) < _PROSE:
         return False
-    if telling >= _TELLING_IN_PROSE and _measure_unknown(distinct) >= _UNKNOWN_IN_SENTENCE:
-        return True
     score = sum(words.scores[sentence])
     if score < _LEAST_OF_STRANGE_WORD * (sentence.stop - sentence.start):
         return False  # such as a query of a database, with many strange words among English ones
@@ -194,10 +204,13 @@ def _find_bounds(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _extend(
-    sentences: Sequence[_Sentence], words: _Words, first: int, last: int
+    sentences: Sequence[_Sentence], words: _Words, first: int, last: int, covered: int
 ) -> tuple[int, int]:
-    """Add the sentences before and after that are not English or Spanish for sure, such as "Müller, Hans."."""
-    while first > 0 and not _is_ours(sentences[first - 1], words):
+    """Add the sentences before and after that are not English or Spanish for sure, such as "Müller, Hans.".
+
+    Those up to `covered` have been added already.
+    """
+    while first > covered + 1 and not _is_ours(sentences[first - 1], words):
         first -= 1
     while last + 1 < len(sentences) and not _is_ours(sentences[last + 1], words):
         last += 1

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,20 @@ def test_prose_in_another_language_is_withheld_from_eight_words_on(row: dict[str
 def test_most_short_texts_that_were_not_seen_before_are_withheld():
     withheld = [find_unread_prose(row["text"]) is None for row in UNSEEN]
     assert sum(withheld) >= _LEAST_OF_UNSEEN * len(withheld)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "the patient was seen klagt über in the clinic today and went home ",
+        "The patient was seen in the clinic. Er klagt über Schmerzen heute. ",
+    ],
+    ids=["one sentence", "many sentences"],
+)
+def test_a_long_text_made_of_doubtful_words_takes_bounded_time(line: str):
+    began = time.process_time()
+    find_unread_prose(line * 10_000)
+    assert time.process_time() - began < 5
 
 
 def test_a_query_of_a_database_is_read():
