@@ -44,6 +44,13 @@ def list_cut_answers(family: str) -> list[Answer]:
     return cut
 
 
+def states_other(value: str, gold: str) -> bool:
+    """Return whether a value is another one. A verdict that names no sentence says less than one that does."""
+    if value == "error ?" and gold.startswith("error "):
+        return False
+    return value != gold
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_few_answers_that_were_cut_off_are_read_as_another_value(family: str):
     metric, kind = FAMILIES[family]
@@ -54,7 +61,7 @@ def test_few_answers_that_were_cut_off_are_read_as_another_value(family: str):
         reading = read_answer(metric, answer.answer, make_instance(answer))
         if not isinstance(reading, Reading):
             continue
-        is_wrong = READERS[family](answer, answer.answer) != answer.gold
+        is_wrong = states_other(READERS[family](answer, answer.answer), answer.gold)
         wrong_before += is_wrong
         wrong += is_wrong and is_stated_before_cut(reading, kind, answer.answer)
     assert wrong <= MAX_WRONG[family] * len(answers)
