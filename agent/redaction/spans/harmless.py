@@ -12,9 +12,18 @@ from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.spans.ordinary import drop_ordinary
 from agent.redaction.spans.span import Span
 
-_DEFINED = regex.compile(r"(?P<words>(?:\p{L}{2,30}[ \n-]){2,8})\((?P<acronym>[A-Z]{2,6})\)")
+_DEFINED = regex.compile(r"(?P<words>(?:\p{L}{1,30}(?:,? |[\n-])){2,8})\((?P<acronym>[A-Z]{2,6})\)")
 _ACRONYM = regex.compile(r"(?<![\p{L}\d])[A-Z]{2,6}(?![\p{L}\d])")
 _WORD = regex.compile(r"\p{L}+")
+# Words that lend no letter to an acronym.
+_JOINTS = frozenset({"and", "of", "the", "for", "in", "to", "a", "on", "with"})
+_PEOPLE = regex.compile(
+    r"(?<!\p{L})(?:non-(?P<people>\p{Lu}\p{Ll}{2,15})(?!\p{L})|(?P<people>\p{Lu}\p{Ll}{2,15})[- ]speaking"
+    r" (?=people|municip|countr|population|region))"
+)
+_CAPITALISED = regex.compile(
+    r"(?<!\p{L})(?<!\p{Lu}\p{Ll}{0,15} )\p{Lu}\p{Ll}{2,15}(?! \p{Lu}|\p{L})"
+)
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 # Detections of other kinds, such as a record number after its label or a phone number, are never cut.
 _CUT = _IN_WORDS | {"ADDRESS", "ID", "DATE"}
@@ -145,6 +154,9 @@ _SHAPES = (
     ),
     # "Finn, 9 y. Plan: ..."
     _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\.", " y"),
+    _compile(_IN_WORDS, r"(?<!\p{L})Little(?= (?:is|was|has been) known(?!\p{L}))", "little"),
+    # "Fig. 2, Tab. 2, Ref. 22"
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:Fig|Tab|Ref|Eq|Suppl)s?\.(?= ?\d)", "."),
     # "Which bone(s)"
     _compile(_IN_WORDS, r"(?<!\p{L})\p{Ll}{3,20}\(e?s\)", "s)"),
     # Units of any hospital, unless a number follows
@@ -207,7 +219,8 @@ def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[S
     Raises:
         TimeoutError: the search took longer than `timeout` seconds.
     """
-    return drop_ordinary(_cut_shapes(list(spans), text, timeout), text)
+    identifying = list(drop_ordinary(spans, text))
+    return drop_ordinary(_cut_shapes(identifying, text, timeout), text)
 
 
 def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterator[Span]:
@@ -225,6 +238,8 @@ def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterat
                 stretches.append(_Stretch(match.start(), match.end(), shape.entities))
     if not entities.isdisjoint(_IN_WORDS):
         for start, end in _find_acronyms(text, detections, timeout):
+            stretches.append(_Stretch(start, end, _IN_WORDS))
+        for start, end in _find_peoples(text, timeout):
             stretches.append(_Stretch(start, end, _IN_WORDS))
     if not stretches:
         yield from detections
@@ -250,7 +265,8 @@ def _find_acronyms(
     acronyms: set[str] = set()
     is_covered: bytearray | None = None
     for match in _DEFINED.finditer(text, timeout=timeout):
-        defining = list(_WORD.finditer(match["words"]))[-len(match["acronym"]) :]
+        defining = [word for word in _WORD.finditer(match["words"]) if word.group() not in _JOINTS]
+        defining = defining[-len(match["acronym"]) :]
         start = match.start("words") + defining[0].start()
         if is_covered is None:
             is_covered = _mark_covered(detections, len(text))
@@ -261,6 +277,18 @@ def _find_acronyms(
         for match in _ACRONYM.finditer(text, timeout=timeout):
             if match.group() in acronyms:
                 yield match.span()
+
+
+def _find_peoples(text: str, timeout: float) -> Iterator[tuple[int, int]]:
+    """Yield the occurrences of a people that the text itself shows to be one: "non-Sami", "Sami-speaking"."""
+    if "non-" not in text and "speaking" not in text:
+        return
+    peoples = {match["people"] for match in _PEOPLE.finditer(text, timeout=timeout)}
+    if not peoples:
+        return
+    for match in _CAPITALISED.finditer(text, timeout=timeout):
+        if match.group() in peoples:
+            yield match.span()
 
 
 def _mark_covered(spans: Iterable[Span], length: int) -> bytearray:

@@ -22,15 +22,25 @@ _WORD = regex.compile(r"[\p{L}\p{M}]+")
 _MOST_WORDS = 4
 _REACH = 60  # characters examined on each side
 _GAP_LENGTH = 3  # characters between two words of one name
-_GAP = regex.compile(rf"[\s,.'’&/()-]{{0,{_GAP_LENGTH}}}")
+_GAP = regex.compile(rf"[\s,.'’\"“”&/()-]{{0,{_GAP_LENGTH}}}")
 
+# In transcripts, where a speaker breaks off ("of your-"), the models take these for names.
+_READ_AS_NAMES = frozenset(
+    {"your", "and", "the", "you", "this", "that", "with", "from", "was", "were", "have"}
+)
+_JOINTS = frozenset({"and", "of", "the", "for"})
 _TERM = compile_pattern(r"(?i)\p{L}*\L<medical_endings>s?", "en")
 _SHORTEST_TERM = 6  # letters
+_SHORTEST_WORD = 4  # letters; shorter words may be initials or short names
+_SHORTEST_ACRONYM = 3  # letters
+_BRITISH_ENDING = regex.compile(r"s(?=(?:e[sd]?|ing|ations?)$)(?<=[iy]s)")
 # "Nurse Derivation": no name ends like this.
 _ABSTRACT = regex.compile(r"\p{L}{3,}(?:ation|ction|ology)s?")
 
 _SAID_OF_PEOPLE = (
-    r"['’]s?(?!\p{L})|,? ?\(?(?:who|whose|aged?|DOB|MRN|born|\d{1,3}[ -]?(?:y|m(?:o|\b)|f\b)|\d{1,3}\))"
+    r"['’]s?(?!\p{L})|[\"”],? |,? ?\(?(?i:who|whose|aged?|DOB|MRN|born|\d{1,3}[ -]?(?:y|m(?:o|\b)|f\b)|\d{1,3}\))"
+    r"|,? ?\(?(?:MD|M\.D|DO|RN|NP|PA|PhD|MBBS|DDS|LPN|CNA|PharmD)(?!\p{L})"
+    r"|, (?:the|an?|my|his|her|our) \p{Ll}+(?=[,.;])| from (?!the )"
     r"|,? (?:(?:is|was) (?:an?|the|my|his|her|our|in|at|here|seen|admitted|\d)|has (?:been|an?)|had (?:an?|been)"
     r"|(?:say|report|state|want|call|work|live|feel|complain|present|return|drink|smoke|ask|wake|walk|sleep|eat)(?:s|ed)"
     r"|said|came|comes|went|told|took|den(?:ies|ied)|felt|slept|ate|will|and (?:I|he|she|his|her|my))(?!\p{L})"
@@ -49,6 +59,13 @@ _CUE_BEFORE = regex.compile(
     r"|goes by|ask|tell|told|asked|and|&)[ :,(\"'“-]{1,3}(?:the |our )?$"
 )
 _PLACE_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:in|at|from|near|to|of|around|outside) (?:the )?$")
+# "Surname: Lie", "Employer: Barrage", known as "Scalpel"
+_LABEL_BEFORE = compile_pattern(
+    r"(?i)(?<!\p{L})\L<identity_labels>(?!\p{L})[^\n:=]{0,20}[:=][ \t]{0,3}$|[\"“]$"
+    r"|(?<!\p{L})(?:greetings|good (?:morning|afternoon|evening)|hey|miss|saw|met|siblings|kids|children)[ ,]{1,2}$",
+    "en",
+)
+_BY_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:by|per) $")
 _SIGNED = regex.compile(
     r"(?:,|(?i:thanks|regards|yours|sincerely|love|best|cheers))[ \t]*\n[ \t\n]*$"
 )
@@ -74,6 +91,8 @@ _TRAVEL = regex.compile(
     r"(?: \p{Ll}+){0,3} (?:to|from|in|through|across)(?: (?:the|rural|northern|southern|eastern|western|central"
     r"|sub-saharan))? $"
 )
+_FROM = regex.compile(r"(?i)(?<!\p{L})from (?:the )?$")
+_FROM_A_STUDY = compile_pattern(r"(?i)(?<!\p{L})\L<study_words> from (?:the )?$", "en")
 _OF_A_PERSON = regex.compile(
     r"(?<!\p{L})(?:(?i:I|my|me|he|she|his|her|him|lives?|lived|living|born|moved|native|originally|address|resid(?:es?|ing)"
     r"|immigra\p{L}+|emigrated|(?:am|is|was|were|comes?) from)(?!\p{L})|I['’])"
@@ -86,7 +105,7 @@ _NAME_GOES_ON = regex.compile(
     r"(?<!\p{L})(?:(?!(?:In|From|To|The|Of|And)\b)\p{Lu}\p{Ll}+ (?:of )?|(?i:new|city of|county of|town of) )$"
 )
 _SENTENCE_END = regex.compile(r"[.?!]\s|\n\n")
-_SENTENCE = 400  # characters of a sentence that are examined on each side
+_SENTENCE = 400  # characters that are examined on each side
 _WORK = regex.compile(
     r"(?i)(?<!\p{L})(?:works?|worked|working|employed|employee|job|retired)(?!\p{L})"
 )
@@ -122,6 +141,8 @@ def _find_beside(ordinary: Iterable[Span], neighbours: Sequence[Span], text: str
 
 
 def _are_beside(span: Span, other: Span, text: str) -> bool:
+    if other.entity == "FACILITY" and _is_country(text[span.start : span.end]):
+        return False  # a hospital of a study: "Severance Hospital, Korea"
     first, second = sorted((span, other), key=lambda one: one.start)
     return first.end >= second.start or _GAP.fullmatch(text, first.end, second.start) is not None
 
@@ -137,7 +158,10 @@ def _is_ordinary(span: Span, text: str) -> bool:
         return value in read_entries("en", "public_bodies")
     if span.entity == "DATE":
         return all(map(_is_plain, parts)) and not any(map(_tells_time, parts))
-    if any(part.lower() in _read_titles() for part in parts):
+    before = text[max(0, span.start - _REACH) : span.start]
+    if _LABEL_BEFORE.search(before) or any(part.lower() in _read_titles() for part in parts):
+        return False
+    if _BY_BEFORE.search(before) and not value.islower():
         return False
     if is_introduced(text, span.start):
         return _ABSTRACT.fullmatch(value) is not None and _is_plain(value)
@@ -159,8 +183,19 @@ def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
     return False
 
 
+def _is_people(word: str) -> bool:
+    """Return whether a word denotes people of a country, an origin or a faith: "Israeli", "Hispanics"."""
+    lower = word.lower()
+    peoples = words("nationalities")
+    return word[:1].isupper() and (lower in peoples or lower.removesuffix("s") in peoples)
+
+
+def _is_plain_or_people(word: str) -> bool:
+    return _is_plain(word) or _is_people(word)
+
+
 def _is_country(name: str) -> bool:
-    return _PART_OF_COUNTRY.sub("", name, count=1) in _read_names("countries")
+    return _is_people(name) or _PART_OF_COUNTRY.sub("", name, count=1) in _read_names("countries")
 
 
 @cache
@@ -175,7 +210,7 @@ def _read_names(name: str) -> frozenset[str]:
 
 def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     if span.entity == "FACILITY":
-        return False
+        return _is_people(parts[0]) and " ".join(parts[1:]).islower()
     if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
         before = text[max(0, span.start - _REACH) : span.start]
         return span.entity == "NAME" or _PLACE_BEFORE.search(before) is None
@@ -203,15 +238,39 @@ def _is_plain_or_term(word: str) -> bool:
 
 def _is_plain(word: str) -> bool:
     """Return whether a word is in the list of ordinary words, and in no list of names or places."""
-    return len(word) > 1 and is_safe(word) and not _is_listed(word)
+    if _is_abbreviation(word):
+        return True
+    if word in _JOINTS:
+        return True
+    return (
+        len(word) >= _SHORTEST_WORD
+        and not _is_listed(word)
+        and any(map(is_safe, _write_as_american(word)))
+    )
+
+
+def _is_abbreviation(word: str) -> bool:
+    """Return whether a word is a listed abbreviation, or in the list of ordinary words in capitals only."""
+    if word.lower() in words("medical_abbreviations"):
+        return True
+    is_acronym = word.isupper() and len(word) >= _SHORTEST_ACRONYM
+    return is_acronym and is_safe(word) and not is_safe(word.lower()) and not _is_listed(word)
+
+
+def _write_as_american(word: str) -> Iterator[str]:
+    """Yield a word, and its American spelling if it has a British one."""
+    yield word
+    american = _BRITISH_ENDING.sub("z", word.lower()).replace("ae", "e").replace("oe", "e")
+    if american != word.lower():
+        yield american
 
 
 def _is_listed(word: str) -> bool:
     lower = word.lower()
-    if lower in words("function_words"):
-        return False
     lists = ("given_names", "surnames", "everyday_words", "word_names")
-    return any(lower in words(name) for name in lists) or lower.capitalize() in words("places")
+    if any(lower in words(name) for name in lists):
+        return True
+    return lower.capitalize() in words("places") or lower.capitalize() in _read_names("countries")
 
 
 def _tells_time(word: str) -> bool:
@@ -225,24 +284,28 @@ def _is_without_person(span: Span, text: str, parts: list[str]) -> bool:
     before = text[max(0, span.start - _REACH) : span.start]
     after = text[span.end : span.end + _REACH]
     value = text[span.start : span.end]
-    if value.islower() and all(part in words("function_words") for part in parts):
+    if value in _READ_AS_NAMES:
         return True
     phrase_before = _PHRASE_BEFORE.search(before)
     phrase_after = _PHRASE_AFTER.match(after)
     start = phrase_before.start() if phrase_before else len(before)
     end = phrase_after.end() if phrase_after else 0
     phrase = before[start:] + value + after[:end]
-    if _INSTITUTION.search(phrase) or not all(map(_is_plain, _WORD.findall(phrase))):
+    if _INSTITUTION.search(phrase) or not all(map(_is_plain_or_people, _WORD.findall(phrase))):
         return False
     before, after = before[:start], after[end:]
-    if _SIGNED.search(before) or _CUE_AFTER.match(after) or _CUE_BEFORE.search(before):
+    if _LABEL_BEFORE.search(before) or _CUE_BEFORE.search(before) or _SIGNED.search(before):
+        return False
+    if _CUE_AFTER.match(after):
         return False
     if _fills_line(before, after) and len(phrase) < len(text.strip()):
         return False
-    if value.islower():
+    if value.islower() or all(map(_is_abbreviation, parts)):
         return True
     begins = _BEGINNING.search(before) is not None
-    if len(parts) > 1:  # a company may be made of ordinary words
+    if len(parts) > 1 and span.entity == "ORGANIZATION":  # a company may be made of ordinary words
+        return begins and after[:1] == ":"
+    if len(parts) > 1:
         return begins and after[:1] in (":", ".", "")
     return begins or phrase_before is not None or phrase_after is not None
 
@@ -258,9 +321,14 @@ def _is_of_a_study_or_journey(span: Span, text: str) -> bool:
         return False
     if _TRAVEL.search(before):
         return True
-    start = max(0, span.start - _SENTENCE)
-    for sentence in _SENTENCE_END.finditer(text, start, span.start):
+    if _FROM.search(before) and not _FROM_A_STUDY.search(before):
+        return False
+    first, last = max(0, span.start - _SENTENCE), span.end + _SENTENCE
+    start = first
+    for sentence in _SENTENCE_END.finditer(text, first, span.start):
         start = sentence.end()
-    following = _SENTENCE_END.search(text, span.end, span.end + _SENTENCE)
-    sentence = text[start : following.start() if following else span.end + _SENTENCE]
-    return _STUDIES.search(sentence) is not None and _OF_A_PERSON.search(sentence) is None
+    following = _SENTENCE_END.search(text, span.end, last)
+    end = following.start() if following else last
+    if _OF_A_PERSON.search(text, start, end):
+        return False
+    return _STUDIES.search(text, first, last) is not None

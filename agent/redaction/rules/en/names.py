@@ -47,7 +47,8 @@ _CUE = compile_pattern(
     r"(?i)(?<![\p{L}])\L<cues>(?:'s name is|'s name| name| is| was)?[,:;(-]* ?$", "en"
 )
 _STRONG_CUE = compile_pattern(
-    r"(?i)(?:name(?:'s| is|d)?|\L<acts_of_staff>(?: electronically)? by|\L<strong_cues>)"
+    r"(?i)(?:(?<!\b(?:sample|file|drug|test|brand|trade|generic|product|study|trial) )name(?:'s| is|d)?"
+    r"|\L<acts_of_staff>(?: electronically)? by|\L<strong_cues>)"
     r"(?: name)?(?: is)? ?[,:;-]? ?\s?$"
     r"|\L<cues_with_colon> ?(?:name)?: ?$",
     "en",

@@ -15,8 +15,10 @@ _OF_SEVERAL_WORDS_A_LINE = {
     "everyday_words",
     "function_words",
     "given_names",
+    "medical_abbreviations",
     "medical_words",
     "surnames",
+    "word_names",
 }
 
 
