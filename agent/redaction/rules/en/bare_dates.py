@@ -5,7 +5,7 @@ The words around two numbers decide: the nearest word before them that belongs t
 has ("12/9") are a date if the text has other dates.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -61,6 +61,11 @@ _NEAR = frozenset({"for", "in", "about", "approximately", "approx", "only", "jus
 _PREPOSITIONS = frozenset(
     {"on", "since", "from", "until", "till", "before", "after", "by", "through", "thru"}
 )
+# Things that are counted: "cycle 3/6", "dose 2/3".
+_COUNTED = frozenset({
+    "week", "month", "episode", "cycle", "dose", "visit", "session", "class", "group",
+})  # fmt: skip
+_SINGLE = frozenset({"next", "last", "this", "first", "prior", "previous"})
 _ALWAYS = frozenset({"on", "since", "until"})  # whatever follows
 _FINDINGS = frozenset({"positive", "negative"})
 _SKIPPED = frozenset(
@@ -119,11 +124,13 @@ class _Cue(NamedTuple):
     Attributes:
         is_date: whether it belongs to a date, not to a ratio.
         is_strong: whether it belongs to nothing but a date.
+        is_counted: whether it is of a thing that is counted.
         words_between: number of words between it and the numbers.
     """
 
     is_date: bool
     is_strong: bool
+    is_counted: bool
     words_between: int
 
 
@@ -179,7 +186,7 @@ def _judge(text: str, pair: _Pair, last_date: _Pair | None) -> bool | None:
         return cue is not None and cue.is_strong and cue.words_between == 0 and not pair.is_ratio()
     if cue is None:
         return _judge_without_cue(text, pair, before, after)
-    if pair.is_saying() or _is_compared(pair, before, after):
+    if cue.is_counted or pair.is_saying() or _is_compared(pair, before, after):
         return None
     if not pair.is_fraction():
         return True
@@ -209,25 +216,33 @@ def _find_cue(before: str) -> _Cue | None:
     clause = _CLAUSE.search(before)
     tokens = _TOKEN.findall(before[clause.end() if clause else 0 :])
     between = 0
-    for token in reversed(tokens[-2 * _WORDS_BEFORE :]):
+    nearest = tokens[: -2 * _WORDS_BEFORE - 1 : -1]
+    is_counted = bool(nearest) and _is_counted_thing(nearest)
+    for token in nearest:
         word = token.lower()
         if word in _PREPOSITIONS and between:
             between += 1
             continue
         if word in _FINDINGS:
-            return _Cue(between > 0, False, between)
+            return _Cue(between > 0, False, False, between)
         if _is_of_a_date(word):
-            return _Cue(True, word in _LABELS or word in _ALWAYS, between)
+            return _Cue(True, word in _LABELS or word in _ALWAYS, is_counted, between)
         if _is_of_a_ratio(word):
-            return _Cue(False, False, between)
+            return _Cue(False, False, False, between)
         if word in _NEAR and not between:
-            return _Cue(False, False, between)
+            return _Cue(False, False, False, between)
         if word in _SKIPPED or word in _NEAR:
             continue
         between += 1
         if between == _WORDS_BEFORE:
             return None
     return None
+
+
+def _is_counted_thing(nearest: Sequence[str]) -> bool:
+    """Return whether the word directly before two numbers is of a thing that is counted: not "next week"."""
+    preceding = nearest[1].lower() if len(nearest) > 1 else ""
+    return nearest[0].lower() in _COUNTED and preceding not in _SINGLE
 
 
 def _is_compared(pair: _Pair, before: str, after: str) -> bool:

@@ -4,7 +4,7 @@ Numbers without such a word are detected by their form: seven or more digits, le
 digits joined by hyphens, and the national identity numbers of many countries.
 """
 
-from agent.redaction.rules.rulebook import ANYWHERE, CODE, LONG, WORDS, Digits, Listed, Rule
+from agent.redaction.rules.rulebook import ANYWHERE, CODE, LONG, WORDS, Digits, Listed, Rule, Signs
 
 # Text between a word and its identifier, bounded so that no text makes a pattern backtrack for long.
 _GAP = (
@@ -188,6 +188,11 @@ _IN_GROUPS = (
         r"(?=\d(?:[ -]?[A-Z]?\d){4})\d{1,6}[A-Z]{0,2}(?:[ -]\d{1,6}[A-Z]{0,2}){1,5}(?: [A-Z](?!\w))?)"
         rf"{_NO_UNIT}(?! ?[-–] ?\d)",
     ),
+    Rule(  # "#W88 120 44"
+        "ID",
+        Signs(("#",)),
+        r"(?<![\w.#])# ?(?=[A-Z]{0,3}\d(?:[ -]?\d){4})[A-Z]{0,3}\d{1,6}(?:[ -]\d{1,6}){1,5}(?![\w%/]|\.\d)",
+    ),
     Rule(  # one group with letters: "employee E 4471", "s/n RNB 448812 H", "tag WG 0091"
         "ID",
         WORDS,
@@ -238,7 +243,7 @@ _OF_VEHICLES = (
     Rule(  # "Callsign MEDIC 417"
         "ID",
         WORDS,
-        r"(?i)(?:call ?signs?|c/s)[: ]{1,3}\K\p{L}{3,12}[ -]\d{1,3}(?!\w)",
+        r"(?i)(?:call ?signs?|c/s)[: ]{1,3}\K\p{L}{2,12}(?: \p{L}{2,12})?[ -]\d{1,3}(?!\w)",
     ),
     Rule(
         "ID",

@@ -127,6 +127,13 @@ _ADDRESSES = (
         rf"(?i)(?:corner|intersection) of \K(?-i:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}})(?: and "
         rf"| & )(?-i:{_CAPITALISED}(?: {_CAPITALISED}){{0,3}})",
     ),
+    Rule(  # "corner of fifth and main"
+        "ADDRESS",
+        WORDS,
+        r"(?:corner|intersection) of \K(?!(?:the|an?|his|her|each|both|mouth|eye|lip|my)\b)"
+        r"[a-z\d]{2,15}(?: [a-z]{2,15})? (?:and|&) "
+        r"(?!did\b|the\b|they\b|then\b|is\b)[a-z\d]{2,15}(?: (?:st|ave|street|avenue|rd|road|blvd))?(?![\w-])",
+    ),
     Rule(
         "ADDRESS",
         WORDS,

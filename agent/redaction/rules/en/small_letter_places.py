@@ -27,7 +27,10 @@ _BEFORE_STREET = regex.compile(
 _NUMBER_BEFORE = regex.compile(r"(?<![\w./-])\d{2,5} $")
 _AFTER_DIRECTION = regex.compile(rf"\p{{L}}{{1,5}}\.? (?P<name>{_WORD})(?![\p{{L}}'])")
 _BEFORE_COUNTY = regex.compile(rf"(?<![\p{{L}}'-])(?:(?P<before>{_WORD}) )?(?P<name>{_WORD}) $")
-_COUNTY = regex.compile(r"county(?P<rest> (?:jail|prison|lockup))?(?![\p{L}'])")
+_COUNTY = regex.compile(
+    r"county(?: (?:jail|prison|lockup|detention(?: center)?|correctional(?: center| facility)?|courthouse))?"
+    r"(?![\p{L}'])"
+)
 _ORGANISATION = compile_pattern(
     r"(?:\L<organisation_kinds>|(?P<many>\L<organisation_kinds_of_many>))(?![\p{L}'-])", "en"
 )
@@ -46,7 +49,7 @@ _EMPLOYER = regex.compile(
 _BEFORE_EFFECT = regex.compile(r"(?<!\p{L})(?:it|that|this|which|only|drug) $")  # "it works for"
 _WARD = regex.compile(
     r"(?i:north|south|east|west)(?=[ \t]{2}|\s?[,.;)]|\n|$"
-    r"| (?i:rn|nurse|staff|charge|bed|for|w/|at|where)(?!\w))"
+    r"| (?i:rn|nurse|staff|charge|bed|for|w/|at|where|overnight|today|tonight|from)(?!\w))"
 )
 _BEFORE_WARD = regex.compile(
     r"(?m)(?:^|(?<= {2})|(?<=\b(?:on|to|from|at|unit|floor|ward|rm|bed|tele|icu)[ :])|(?<=@ ?))\d{1,2} ?$"

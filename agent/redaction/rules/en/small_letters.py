@@ -24,7 +24,9 @@ _PEOPLE = regex.compile(
 _ACTED = regex.compile(
     r"(?:taken|typed|shown|given|done|seen|called|paged|handed(?: off| over)?|reports?|reported|handoff|signed|drawn"
     r"|placed|brought(?: in)?|witnessed|charted|written|cosigned|relayed|spoke|spoken|talked|sbar|msg|message"
-    r"|texted|emailed)(?: out| off| over| it)? $"
+    r"|texted|emailed|intubated|extubated|triaged|accepted|examined|assessed|staffed|precepted|supervised|covered"
+    r"|relieved|accompanied|escorted|transported|interpreted|translated|started|inserted|removed|verified|checked"
+    r"|confirmed|approved|ordered|prescribed|requested|notified|assisted)(?: out| off| over| it)? $"
 )
 _PREPOSITIONS = frozenset({"by", "to", "w", "with"})
 _ADDRESSED = frozenset({"tell", "told", "ask", "asked", "thx", "thanks", "ty", "per"})
@@ -128,7 +130,7 @@ def judge_name_after(text: str, place: int) -> Place | None:
         return _find_name(match)
     if match["capitalised"] and not is_role:
         return None  # the rules for capitalised names read it
-    if word in _PREPOSITIONS and not _ACTED.search(text, max(0, place - 16), place):
+    if word in _PREPOSITIONS and not _ACTED.search(text, max(0, place - 18), place):
         return None
     if not is_role and word not in _PREPOSITIONS and word not in _ADDRESSED:
         return None

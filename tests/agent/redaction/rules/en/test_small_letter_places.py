@@ -25,6 +25,8 @@ def found_in(text: str) -> list[tuple[str, str]]:
         ("lives on birch ct", "ADDRESS", "birch ct"),
         ("chart wrong -> 903 sw kelpie , zip", "ADDRESS", "903 sw kelpie"),
         ("lives in yamhill county now", "LOCATION", "yamhill county"),
+        ("to sandoval county detention center", "LOCATION", "sandoval county detention center"),
+        ("referred by harbor point pediatrics", "ORGANIZATION", "harbor point pediatrics"),
         ("held at larkin county jail", "LOCATION", "larkin county jail"),
         ("was at sunny acorns preschool monday", "ORGANIZATION", "sunny acorns preschool"),
         ("nurse at tillman middle. next", "ORGANIZATION", "tillman middle"),

@@ -69,6 +69,7 @@ def test_a_text_past_its_time_is_not_passed_as_searched():
         ("pt nguyen thi bich ngoc 67f bib", "NAME", "nguyen thi bich ngoc"),
         ("registry upload, user ijorgens, ip", "ID", "ijorgens"),
         ("by neighbour fathima bi. Consent", "NAME", "fathima bi"),
+        ("intubated by olumide without issue", "NAME", "olumide"),
         ("d/w szczepanik ok", "NAME", "szczepanik"),
     ],
 )
