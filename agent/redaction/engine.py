@@ -20,7 +20,7 @@ import secrets
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from itertools import chain
@@ -46,6 +46,7 @@ from agent.redaction.presidio import (
     KnownRecognizers,
     SwiftAnalyzer,
 )
+from agent.redaction.published_values import PublishedValues
 from agent.redaction.recognizers import (
     build_own_recognizers,
     build_recognizers,
@@ -267,18 +268,22 @@ class Engine:
         texts: Sequence[str | CuedText],
         identifiers: Sequence[Identifier] = (),
         unit: str | None = None,
+        published: Sequence[str] = (),
     ) -> list[Redacted]:
         """Redact the texts of one record together; see `agent.redaction.Redactor`."""
-        return [text for text, _ in self.redact_and_find(texts, identifiers, unit)]
+        return [text for text, _ in self.redact_and_find(texts, identifiers, unit, published)]
 
     def redact_and_find(
         self,
         texts: Sequence[str | CuedText],
         identifiers: Sequence[Identifier] = (),
         unit: str | None = None,
+        published: Sequence[str] = (),
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         """Redact the texts of one record together, and return each with its result of `find_record`."""
         fields = self._resolve_record(texts, identifiers)
+        if published:
+            fields = _leave_published(fields, PublishedValues(published))
         operators = _withhold_on_error(partial(self._open_operators, fields, identifiers, unit))
         if isinstance(operators, Withheld):
             return [(self._withhold(operators), operators) for _ in texts]
@@ -695,6 +700,25 @@ def _locate_in_source(field: _AnalysedText, form: Form, spans: Sequence[Span]) -
         tuple(values),
         tuple(place.quoting for place in located),
     )
+
+
+def _leave_published(
+    fields: Sequence[_ResolvedText | Withheld], published: PublishedValues
+) -> list[_ResolvedText | Withheld]:
+    """Return the fields without the spans whose value stands in a published text."""
+    left: list[_ResolvedText | Withheld] = []
+    for field in fields:
+        if isinstance(field, Withheld):
+            left.append(field)
+            continue
+        kept = [
+            part
+            for part in zip(field.spans, field.values, field.quotings, strict=True)
+            if not published.hold(part[1])
+        ]
+        spans, values, quotings = zip(*kept, strict=True) if kept else ((), (), ())
+        left.append(replace(field, spans=spans, values=values, quotings=quotings))
+    return left
 
 
 def _map_entity(presidio_entity: str) -> str:

@@ -82,12 +82,14 @@ class Redactor(Protocol):
         texts: Sequence[str | CuedText],
         identifiers: Sequence[Identifier] = (),
         unit: str | None = None,
+        published: Sequence[str] = (),
     ) -> list[Redacted]:
         """Redact the texts of one record (prompt, answer, reasoning, references) together, in order.
 
         Equal values get equal tags in all texts. A name detected in one text is searched for in the others, as are
         `identifiers`, which the dataset states about the people in the record. Under a policy with surrogates or moved
         dates, records of the same `unit` (the patient) share surrogates and the number of days by which dates move.
+        A value that stands in one of the `published` texts, which the reader sees beside the record, is left.
         """
         ...
 

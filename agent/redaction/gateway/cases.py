@@ -153,7 +153,8 @@ class Clearer(ABC):
             records.append([*texts, *list_reading_texts(read_from)])
         which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
         subjects = [Subject.read_instance(stored.instance) for stored in instances]
-        cleared = self.clear_records(records, which, subjects)
+        published = [question.published if question else () for question in questions]
+        cleared = self.clear_records(records, which, subjects, published)
         cases: list[ClearedCase] = []
         for stored, question, of_answer, read_from, cleared_texts in zip(
             instances, questions, judgements, readings, cleared, strict=True
@@ -181,8 +182,10 @@ class Clearer(ABC):
             records.append([*question.list_to_clear(), answer])
         subjects = [Subject.read_instance(instance) for instance, _ in answered]
         cleared: list[tuple[Instance, Redacted]] = []
+        published = [question.published for question in questions]
+        records_cleared = self.clear_records(records, which, subjects, published)
         for (instance, _), question, texts in zip(
-            answered, questions, self.clear_records(records, which, subjects), strict=True
+            answered, questions, records_cleared, strict=True
         ):
             remaining = iter(texts)
             copy = copy_cleared(instance, question, remaining)
@@ -202,6 +205,7 @@ class Clearer(ABC):
         records: Sequence[Sequence[str | CuedText]],
         which: str,
         subjects: Sequence[Subject] = (),
+        published: Sequence[Sequence[str]] = (),
     ) -> list[list[Redacted]]:
         """Clear the texts of several records, each record separately.
 
@@ -209,6 +213,7 @@ class Clearer(ABC):
             records: the texts of each record.
             which: description of the records, without any of their texts.
             subjects: the subject of each record; empty if nothing is known about its people.
+            published: the published texts beside each record; empty if there are none.
         """
 
 
@@ -235,13 +240,17 @@ class Redacting(Clearer):
         records: Sequence[Sequence[str | CuedText]],
         which: str,
         subjects: Sequence[Subject] = (),
+        published: Sequence[Sequence[str]] = (),
     ) -> list[list[Redacted]]:
         """Redact the texts of each record together."""
         del which
         known_subjects = subjects or [Subject()] * len(records)
+        published_texts = published or [()] * len(records)
         cleared: list[list[Redacted]] = []
-        for record, subject in zip(records, known_subjects, strict=True):
-            cleared.append(self._redactor.redact_record(record, subject.identifiers, subject.unit))
+        for record, subject, beside in zip(records, known_subjects, published_texts, strict=True):
+            cleared.append(
+                self._redactor.redact_record(record, subject.identifiers, subject.unit, beside)
+            )
         return cleared
 
 
@@ -266,9 +275,10 @@ class Revealing(Clearer):
         records: Sequence[Sequence[str | CuedText]],
         which: str,
         subjects: Sequence[Subject] = (),
+        published: Sequence[Sequence[str]] = (),
     ) -> list[list[Redacted]]:
         """Return the texts unchanged, after writing the audit entry."""
-        del subjects
+        del subjects, published
         all_texts = [CuedText.wrap(text).text for record in records for text in record]
         texts = iter(reveal_record(all_texts, self._audit, f"{self._purpose} {which}"))
         return [[next(texts) for _ in record] for record in records]

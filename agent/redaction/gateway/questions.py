@@ -23,10 +23,12 @@ class SplitQuestion:
     Attributes:
         messages: the messages, each split at its cells.
         references: the references' texts.
+        published: the texts that are shown because they are published.
     """
 
     messages: tuple[SplitMessage, ...]
     references: tuple[CuedText | Redacted, ...]
+    published: tuple[str, ...] = ()
 
     def list_to_clear(self) -> Iterator[CuedText]:
         """Yield the texts to clear, in the order in which they are taken back."""
@@ -93,7 +95,8 @@ def _show_question(instance: Instance) -> SplitQuestion:
     references = [
         show_published(reference.text, instance.source) for reference in instance.references
     ]
-    return SplitQuestion(tuple(messages), tuple(references))
+    published = [message.content for message in instance.messages]
+    return SplitQuestion(tuple(messages), tuple(references), (*published, *references))
 
 
 def _leave_out_cleared(texts: tuple[CuedText | Redacted, ...]) -> Iterator[CuedText]:

@@ -155,7 +155,7 @@ def test_an_unexpected_error_is_named_and_never_quoted(
     filled: FilledSite, redactor: Redactor, caplog: pytest.LogCaptureFixture
 ):
     class Broken(Redacting):
-        def clear_records(self, records, which, subjects=()):  # type: ignore[no-untyped-def]
+        def clear_records(self, records, which, subjects=(), published=()):  # type: ignore[no-untyped-def]
             raise ValueError("Margaret Holloway")
 
     run_id = filled.add([case(0)])

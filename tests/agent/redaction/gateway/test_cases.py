@@ -62,9 +62,10 @@ class Listener:
         texts: Sequence[str | CuedText],
         identifiers: Sequence[Identifier] = (),
         unit: str | None = None,
+        published: Sequence[str] = (),
     ) -> list[Redacted]:
         self.heard.append(([one.value for one in identifiers], unit))
-        return self._engine.redact_record(texts, identifiers, unit)
+        return self._engine.redact_record(texts, identifiers, unit, published)
 
 
 def test_each_record_goes_with_its_own_people_and_no_others(tmp_path: Path, engine: Engine):

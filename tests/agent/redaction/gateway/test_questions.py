@@ -65,6 +65,20 @@ def test_the_answer_to_a_published_question_is_redacted(tmp_path: Path, engine: 
     assert "4471123" not in str(cleared.answer)
 
 
+def test_an_answer_may_repeat_what_the_published_question_says_and_nothing_like_it(
+    tmp_path: Path, engine: Engine
+):
+    instance = next(read_sample(BENCHMARKS / "pubmed_qa"))
+    question = instance.messages[0].content + "\nDr. Ottoline Vale, MRN 7714402"
+    instance = replace(instance, messages=(Message("user", question),))
+    answer = (
+        "Dr. Ottoline Vale, MRN 7714402; Dr. Ottoline Valentine, MRN 771440233, Dr. Quentin Vale"
+    )
+    shown = str(clear(tmp_path, engine, instance, answer).answer)
+    assert shown.startswith("Dr. Ottoline Vale, MRN 7714402; ")
+    assert not [word for word in ("Valentine", "771440233", "Quentin") if word in shown]
+
+
 def test_a_case_in_a_sites_own_prompt_over_a_published_file_is_redacted(
     tmp_path: Path, engine: Engine
 ):
