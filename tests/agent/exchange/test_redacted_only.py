@@ -17,7 +17,7 @@ def test_text_that_skipped_redaction_stops_a_table(
     monkeypatch.setattr(
         Redacting,
         "clear_records",
-        lambda self, records, which, subjects=(): [list(record) for record in records],
+        lambda self, records, which, subjects=(), published=(): [list(row) for row in records],
     )
     with pytest.raises(TypeError, match="without redaction"):
         export(filled, tmp_path / "out")

@@ -85,7 +85,7 @@ def test_text_that_skipped_redaction_stops_the_page(
     november: FilledSite, open_pages: OpenPages, redactor: Redactor, run_id: str
 ):
     class Forgetful(Redacting):
-        def clear_records(self, records, which, subjects=()):  # type: ignore[no-untyped-def]
+        def clear_records(self, records, which, subjects=(), published=()):  # type: ignore[no-untyped-def]
             return [list(record) for record in records]
 
     with pytest.raises(TypeError, match="without redaction"):
