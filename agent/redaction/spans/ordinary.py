@@ -24,7 +24,7 @@ _REACH = 60  # characters examined on each side
 _GAP_LENGTH = 3  # characters between two words of one name
 _GAP = regex.compile(rf"[\s,.'’\"“”&/()-]{{0,{_GAP_LENGTH}}}")
 
-# In transcripts, where a speaker breaks off ("of your-"), the models take these for names.
+# The models take these for names in transcripts, where a speaker breaks off ("of your-"), and in mixed texts.
 _READ_AS_NAMES = frozenset(
     {"your", "and", "the", "you", "this", "that", "with", "from", "was", "were", "have"}
 )
@@ -209,6 +209,8 @@ def _read_names(name: str) -> frozenset[str]:
 
 
 def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
+    if text[span.start : span.end] in _READ_AS_NAMES:
+        return True
     if span.entity == "FACILITY":
         return _is_people(parts[0]) and " ".join(parts[1:]).islower()
     if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
@@ -284,8 +286,6 @@ def _is_without_person(span: Span, text: str, parts: list[str]) -> bool:
     before = text[max(0, span.start - _REACH) : span.start]
     after = text[span.end : span.end + _REACH]
     value = text[span.start : span.end]
-    if value in _READ_AS_NAMES:
-        return True
     phrase_before = _PHRASE_BEFORE.search(before)
     phrase_after = _PHRASE_AFTER.match(after)
     start = phrase_before.start() if phrase_before else len(before)
