@@ -1,5 +1,6 @@
 """Choose the languages in which the texts of a record are searched."""
 
+import re
 from collections.abc import Sequence
 
 from agent.redaction.languages.stretches import find_stretches
@@ -11,6 +12,7 @@ _EVIDENT = 4 * SCALE
 _EVIDENT_BESIDE = 9 * SCALE
 _WORDS_BESIDE = 4  # minimum number of distinct words of a stretch in another language
 _LIKELY = round(1.5 * SCALE)  # the score of a short text that is probably Spanish
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def choose_languages(texts: Sequence[str]) -> list[tuple[Language, ...]]:
@@ -34,9 +36,17 @@ def find_evident(text: str) -> tuple[Language, ...]:
         languages.add("es")
     if _has_stretch(words, [-score for score in scores], is_main=total <= 0):
         languages.add("en")
-    if not languages and total >= _LIKELY:
-        return ("en", "es")  # too short to be sure that it is Spanish alone
+    is_likely = not languages and total >= _LIKELY
+    if is_likely or (languages == {"es"} and _is_of_names(text)):
+        return ("en", "es")
     return _order(languages)
+
+
+def _is_of_names(text: str) -> bool:
+    """Return whether most words begin with a capital, as in names and addresses, also those of Portugal or Brazil."""
+    words = _WORD.findall(text)
+    capitals = sum(word[0].isupper() for word in words)
+    return 2 * capitals > len(words)
 
 
 def _has_stretch(words: Sequence[str], scores: Sequence[int], *, is_main: bool) -> bool:

@@ -96,6 +96,7 @@ _LABELS = frozenset(
 )  # fmt: skip
 _BEFORE = 60  # characters before two numbers that are read
 _WORDS_BEFORE = 5
+_FAR = 2  # words between a ratio's word and numbers that hardly any ratio has
 
 
 class _Pair(NamedTuple):
@@ -179,7 +180,9 @@ def _judge(text: str, pair: _Pair, last_date: _Pair | None) -> bool | None:
     if pair.sign == "-":
         return _is_date_with_hyphen(text, pair, cue, after)
     if cue is not None and not cue.is_date:
-        return False
+        # A ratio's word at a distance does not make a ratio of numbers that hardly any ratio has ("11/26").
+        is_far = cue.words_between >= _FAR and pair.first <= 12
+        return is_far and pair.second in _PLAIN_DAYS
     if has_clock or (last_date is not None and _are_joined(text, last_date, pair)):
         return True
     if _is_counted(after):

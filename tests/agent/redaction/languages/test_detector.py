@@ -19,6 +19,7 @@ SPANISH = "La paciente refiere dolor torácico desde ayer por la tarde."
         ("¿Cuál es el tratamiento?", ("es",)),
         ("pt c/o cp sob x3d hx htn dm2", ("en",)),
         ("She lives in San Jose and was treated at El Camino Hospital.", ("en",)),
+        ("Rua das Laranjeiras, 210 - apto 501\nRio de Janeiro - RJ", ("en", "es")),
         ("B", ()),
         ("120/80", ()),
         ("", ()),

@@ -20,6 +20,8 @@ def test_numbers_without_a_deciding_word_are_a_date_beside_other_dates():
 def test_the_nearest_word_decides():
     assert found_in("BiPAP started on 12/5") == ["12/5"]
     assert found_in("seen on BiPAP 12/5") == []
+    assert found_in("blood type O neg, rhogam 11/26") == ["11/26"]
+    assert found_in("strength was only 4/5, pain was said to be 3/10") == []
 
 
 def test_a_range_with_a_hyphen_is_no_date():
