@@ -45,8 +45,8 @@ def find_evident(text: str) -> tuple[Language, ...]:
 def _is_of_names(text: str) -> bool:
     """Return whether most words begin with a capital, as in names and addresses, also those of Portugal or Brazil."""
     words = _WORD.findall(text)
-    capitals = sum(word[0].isupper() for word in words)
-    return 2 * capitals > len(words)
+    capitals = [word for word in words if word[0].isupper()]
+    return 2 * len(capitals) > len(words)
 
 
 def _has_stretch(words: Sequence[str], scores: Sequence[int], *, is_main: bool) -> bool:
