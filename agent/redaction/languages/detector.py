@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from agent.redaction.languages.stretches import find_stretches
 from agent.redaction.languages.words import SCALE, open_word_scores, split_words
 from agent.redaction.policy.policy import Language
+from agent.redaction.rules.word_lists import read_words
 
 # The lowest scores of a stretch: of the text's main language, and of another one, which names and units may resemble.
 _EVIDENT = 4 * SCALE
@@ -37,9 +38,14 @@ def find_evident(text: str) -> tuple[Language, ...]:
     if _has_stretch(words, [-score for score in scores], is_main=total <= 0):
         languages.add("en")
     is_likely = not languages and total >= _LIKELY
-    if is_likely or (languages == {"es"} and _is_of_names(text)):
+    if is_likely or (languages == {"es"} and (_is_of_names(text) or _announces_in_english(words))):
         return ("en", "es")
     return _order(languages)
+
+
+def _announces_in_english(words: Sequence[str]) -> bool:
+    """Return whether a Spanish text has an English word before an identifier: "el June 5", "su boyfriend Tyler"."""
+    return not read_words("es", "english_words_before_identifiers").isdisjoint(words)
 
 
 def _is_of_names(text: str) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import regex
 
 from agent.redaction.identity.known_phrases import GENERIC
-from agent.redaction.rules.en.names import words
+from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.spans.ordinary import drop_ordinary
 from agent.redaction.spans.span import Span
@@ -38,6 +38,11 @@ _NUMBER_WORD = (
     r"|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred)"
 )
 
+_PEOPLE_OF_A_STUDY = (
+    r"(?:patients?|people|persons|individuals|adults|women|men|children|populations?|participants|subjects"
+    r"|americans?|race)"
+)
+
 
 class _Shape(NamedTuple):
     """A shape that identifies nobody.
@@ -45,11 +50,13 @@ class _Shape(NamedTuple):
     Attributes:
         entities: the kinds of detection from which it is cut.
         needs: lower-case texts, one of which occurs in every text of this shape.
+        is_surname: whether the shape is a surname, too, and then identifies after a title ("Mr. Little").
     """
 
     entities: frozenset[str]
     pattern: "regex.Pattern[str]"
     needs: tuple[str, ...]
+    is_surname: bool = False
 
 
 class _Stretch(NamedTuple):
@@ -62,6 +69,11 @@ class _Stretch(NamedTuple):
 
 def _compile(entities: Iterable[str], pattern: str, *needs: str) -> _Shape:
     return _Shape(frozenset(entities), regex.compile(pattern), needs)
+
+
+def _compile_surname(pattern: str, *needs: str) -> _Shape:
+    """Compile a shape that begins with a surname."""
+    return _Shape(_IN_WORDS, regex.compile(pattern), needs, is_surname=True)
 
 
 _SHAPES = (
@@ -154,7 +166,10 @@ _SHAPES = (
     ),
     # "Finn, 9 y. Plan: ..."
     _compile(_IN_WORDS | {"ADDRESS"}, r"(?<=\d )(?:y|yo|yrs?)\.", " y"),
-    _compile(_IN_WORDS, r"(?<!\p{L})Little(?= (?:is|was|has been) known(?!\p{L}))", "little"),
+    _compile_surname(
+        r"(?<!\p{L})Little(?= (?:is|was|has been) known (?:about|of|on|regarding|concerning|how|why|whether)(?!\p{L}))",
+        "little",
+    ),
     # "Fig. 2, Tab. 2, Ref. 22"
     _compile(_IN_WORDS, r"(?<!\p{L})(?:Fig|Tab|Ref|Eq|Suppl)s?\.(?= ?\d)", "."),
     # "Which bone(s)"
@@ -195,18 +210,14 @@ _SHAPES = (
     ),
     _compile(_CUT, r"(?<![\p{L}\d])MEDS[_ ]?(?:BIRTH|DEATH)(?![\p{L}\d])", "meds"),
     _compile({"FACILITY"}, r"(?i)(?<!\p{L})brief hospital(?= course(?!\p{L}))", "brief hospital"),
-    _compile(
-        _IN_WORDS,
+    _compile_surname(
         r"(?<!\p{L})(?:Glasgow(?=[ -](?i:coma|blatchford|prognostic|outcome))"
         r"|Cox(?= (?i:proportional|regression|model|hazard|multivaria)))",
         "glasgow",
         "cox",
     ),
-    _compile(
-        _IN_WORDS,
-        r"(?<!\p{L})(?:Black|White)(?= (?i:patients?|people|persons|individuals|adults|women|men|populations?"
-        r"|participants|americans?|(?:and|or) (?:white|black))(?!\p{L}))"
-        r"|(?<=(?i:black|white) (?:and|or) )(?:Black|White)(?!\p{L})",
+    _compile_surname(
+        rf"(?<!\p{{L}})(?:Black|White)(?= (?i:(?:(?:and|or) (?:white|black) )?{_PEOPLE_OF_A_STUDY})(?!\p{{L}}))",
         "black",
         "white",
     ),
@@ -235,6 +246,8 @@ def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterat
         may_occur = any(needed in lower for needed in shape.needs)
         if may_occur and not entities.isdisjoint(shape.entities):
             for match in shape.pattern.finditer(text, timeout=timeout):
+                if shape.is_surname and is_introduced(text, match.start()):
+                    continue
                 stretches.append(_Stretch(match.start(), match.end(), shape.entities))
     if not entities.isdisjoint(_IN_WORDS):
         for start, end in _find_acronyms(text, detections, timeout):

@@ -19,6 +19,8 @@ SPANISH = "La paciente refiere dolor torácico desde ayer por la tarde."
         ("¿Cuál es el tratamiento?", ("es",)),
         ("pt c/o cp sob x3d hx htn dm2", ("en",)),
         ("She lives in San Jose and was treated at El Camino Hospital.", ("en",)),
+        ("La paciente fue vista el June 5 por dolor torácico.", ("en", "es")),
+        ("Acude con su boyfriend Tyler por dolor torácico.", ("en", "es")),
         ("Rua das Laranjeiras, 210 - apto 501\nRio de Janeiro - RJ", ("en", "es")),
         ("B", ()),
         ("120/80", ()),

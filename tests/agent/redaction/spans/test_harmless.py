@@ -16,6 +16,7 @@ UNCHANGED = (
     "He is on BiPAP 12/5 and doing well, POD 8.",
     "TP53 c.743G>A (p.Arg248Gln) was found.",
     "Glasgow-Blatchford score and Cox regression in Black and White patients.",
+    "Little is known about outcomes in White or Black women.",
     "In the Brief Hospital Course he did well.",
     "The expiratory reserve volume (ERV) is less: TLC = RV + ERV + TV.",
 )
@@ -35,6 +36,12 @@ TAKEN = (
     ("Finn Holloway, 9 y. John Smith is the father.", ("Finn", "Holloway", "Smith")),
     ("Thomas Glasgow came with Margaret Cox.", ("Glasgow", "Cox")),
     ("Mrs. White and Mr. Black were seen.", ("White", "Black")),
+    ("Mr. Little is known to us.", ("Little",)),
+    ("Little is known to drink; Little has two sons.", ("Little",)),
+    ("Mrs. Glasgow coma after fall", ("Glasgow",)),
+    ("Mr Cox proportional weight gain", ("Cox",)),
+    ("Dr. White and Black reviewed the films.", ("White", "Black")),
+    ("Discussed with Dr Black and White", ("White", "Black")),
     ("John Adam Smith (JAS) came. JAS smokes.", ("John", "Adam", "Smith")),
     ("room seven, bed eight", ("eight",)),
 )
