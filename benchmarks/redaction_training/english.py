@@ -3,8 +3,8 @@
 
 Clinical notes and questions of many kinds, and everyday English of any kind: letters, chats, news, addresses, tables, speech
 without capitals. Templates are of our own making; what stands in their braces is drawn by `people`, `clinic` and below.
-A template is a line of a file: `[a|b]` is a choice, also inside another; `{kind}` a drawn piece; `\\n` a line break; ❴ ❵ are
-braces of the text itself. Many texts identify nobody.
+A template is a line of a file: `[a|b]` is a choice, also inside another; `{kind}` a drawn piece; `\\n` a line break; ❴ ❵ and
+⟦ ⟧ are braces and brackets of the text itself, ⇥ a tab. Many texts identify nobody.
 """
 
 import gzip
@@ -19,9 +19,16 @@ from pathlib import Path
 from agent.redaction.models.model import USUAL, USUAL_NUMBER
 from agent.redaction.models.train import Example
 from agent.redaction.rules.en.names import words
-from benchmarks.redaction_training import clinic, shorthand
+from benchmarks.redaction_training import clinic, shapes, shorthand, technical
 from benchmarks.redaction_training.lists import read_entries
 from benchmarks.redaction_training.people import Chain, InventedPeople, Piece
+from benchmarks.redaction_training.registrations import (
+    write_plate,
+    write_serial,
+    write_tail_number,
+    write_user_name,
+)
+from benchmarks.redaction_training.shapes import ShapeWriter
 
 # With people, places and numbers, of clinics and of anything else; and without.
 CLINICAL = read_entries("templates/english/clinical")
@@ -31,12 +38,13 @@ HARMLESS_EVERYDAY = read_entries("templates/english/harmless_everyday")
 
 KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
 
-_BRACES = str.maketrans("❴❵", "{}")
+_BRACES = str.maketrans("❴❵⟦⟧⇥", "{}[]\t")
 _MARK = re.compile(r"[\[|\]]|\{(\w+)\}")
 _MONTHS = read_entries("words/english/months")
 _SPOKEN = read_entries("words/english/spoken")
 _SPOKEN_DAYS = read_entries("words/english/spoken_days")
 _DAYS = read_entries("words/english/days")
+_FORMS_OF_ADDRESS = read_entries("words/english/forms_of_address")
 _LITTLE = read_entries("words/english/little_words")
 
 
@@ -44,6 +52,11 @@ _VERBS = read_entries("words/english/verbs")
 _SHORT = read_entries("words/english/abbreviations")
 
 
+_COUNTRIES = read_entries("words/english/countries")
+_PEOPLES = (
+    *read_entries("words/english/peoples"),
+    *sorted(people.capitalize() for people in words("nationalities")),
+)
 _UNITS = read_entries("words/english/units")
 _GREEK = read_entries("words/english/greek")
 
@@ -113,10 +126,10 @@ def _list(name: str) -> tuple[str, ...]:
     return tuple(gzip.decompress(path.read_bytes()).decode().split())
 
 
-def ordinary_words() -> tuple[str, ...]:
+def ordinary_words(*, rare_terms: bool = False) -> tuple[str, ...]:
     """Return the words that name nobody by themselves, in lower case: of English, of clinics, and what is sold there.
 
-    See the notice beside the lists. Letters that stand for something (MRI) are among them.
+    With `rare_terms`, seldom terms and drugs are among them. See the notice beside the lists. Letters that stand for something (MRI) are among them.
     """
     sold = {
         word.lower()
@@ -132,29 +145,32 @@ def ordinary_words() -> tuple[str, ...]:
     pools = (shorthand.EPONYMS, shorthand.WORD_NAMES)
     people = {name.lower() for pool in pools for word in pool for name in word.split()}
     people |= words("given_names") | words("surnames") | words("places")
-    drugs = {drug.lower() for drug in clinic.DRUGS if drug.isalpha()}
+    seldom = (*shapes.RARE_DRUGS, *shapes.RARE_TERMS) if rare_terms else ()
+    listed = (*clinic.DRUGS, *seldom)
+    terms = {term.lower() for term in listed if term.isalpha()}
     ordinary = {
         *_list("ordinary_english"),
         *(word for word in _list("medical_english") if word.islower()),
     }
-    return tuple(sorted(ordinary | drugs | (letters | sold) - people))
+    return tuple(sorted(ordinary | terms | (letters | sold) - people))
 
 
-def generator_digest(seed: int) -> str:
+def generator_digest(seed: int, share_of_shapes: float = 0) -> str:
     """Return a digest of the first 500 texts and their places: of what is generated, not of how it is written down."""
-    return hashlib.sha256(repr(list(examples(seed, 500))).encode()).hexdigest()
+    return hashlib.sha256(repr(list(examples(seed, 500, share_of_shapes))).encode()).hexdigest()
 
 
-def examples(seed: int, count: int) -> Iterator[Example]:
-    """Yield made-up texts with their places."""
-    writer = _Writer(random.Random(seed))  # noqa: S311 - not for secrets
+def examples(seed: int, count: int, share_of_shapes: float = 0) -> Iterator[Example]:
+    """Yield made-up texts with their places; a share of them has the shapes of `shapes`."""
+    writer = _Writer(random.Random(seed), share_of_shapes)  # noqa: S311 - not for secrets
     for _ in range(count):
         yield writer.example()
 
 
 class _Writer:
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, share_of_shapes: float = 0) -> None:
         self.chance = chance
+        self._share_of_shapes = share_of_shapes
         self.words = _list("ordinary_english")
         self._sentences = harmless_sentences()
         self._medical = tuple(word for word in _list("medical_english") if word.islower())
@@ -165,6 +181,7 @@ class _Writer:
         self._common = words_of_templates()
         self._brand_chain = Chain([brand for brand in shorthand.BRANDS if brand.isalpha()])
         self._drug_chain = Chain([drug for drug in clinic.DRUGS if drug.isalpha()])
+        self._rare_chain = Chain([*shapes.RARE_TERMS, *shapes.RARE_DRUGS])
         people = self.people
         lists = {
             "condition": clinic.CONDITIONS, "thing": clinic.THINGS, "agency": clinic.AGENCIES, "symptom": clinic.SYMPTOMS,
@@ -172,7 +189,11 @@ class _Writer:
             "short": shorthand.SHORT_WORDS, "language": shorthand.LANGUAGES, "trial": shorthand.TRIALS,
             "scaleword": shorthand.SCALES, "scaleval": shorthand.SCALE_VALUES, "belong": shorthand.BELONGING,
             "job": clinic.JOBS, "lab": clinic.LABS, "header": clinic.HEADERS,
+            "gene": shapes.GENES, "protein": shapes.PROTEINS, "rare": shapes.RARE_TERMS, "raredrug": shapes.RARE_DRUGS,
+            "place_eponym": shapes.PLACE_EPONYMS, "placescale": shapes.PLACE_SCALES, "study": shapes.STUDY_WORDS, "clinsig": technical.SIGNIFICANCE,
+            "landname": _COUNTRIES, "People": _PEOPLES,
         }  # fmt: skip
+        self._shapes = ShapeWriter(chance, self.expand)
         self._slots: dict[str, Callable[[], list[Piece]]] = {
             "name": lambda: [(people.full(), "NAME")],
             "person": self._person,
@@ -248,6 +269,7 @@ class _Writer:
             "state": lambda: [(people.state(), "LOCATION")],
             "statename": lambda: [(people.state_name(), "LOCATION")],
             "monthday": lambda: [(f"{chance.randint(1, 12)}/{chance.randint(1, 28)}", "DATE")],
+            "dayalone": lambda: [(self._day_of_month(), "DATE")],
             "month": lambda: [(chance.choice(_MONTHS), "DATE")],
             "ordinal": lambda: [(chance.choice(_SPOKEN_DAYS), "DATE")],
             "spelled": lambda: [
@@ -284,6 +306,36 @@ class _Writer:
                 )
             ],
             **{name: self._from(values) for name, values in lists.items()},
+            "clip": lambda: [(chance.choice(shapes.CLIPPED_WORDS), None)],
+            "Clip": lambda: [(chance.choice(shapes.CLIPPED_WORDS).capitalize(), None)],
+            "Short": lambda: [(chance.choice(shorthand.SHORT_WORDS).capitalize(), None)],
+            "plainfacility": lambda: [(people.plain_facility(), "FACILITY")],
+            "Rare": lambda: [(self._rare_term().capitalize(), None)],
+            "Raredrug": lambda: [(chance.choice(shapes.RARE_DRUGS).capitalize(), None)],
+            "Medical": lambda: [(self._clinical_word().capitalize(), None)],
+            "STUDY": lambda: [(chance.choice(shapes.STUDY_WORDS).upper(), None)],
+            "variant": lambda: [(technical.write_variant(chance), None)],
+            "vent": lambda: [(technical.write_ventilator_setting(chance), None)],
+            "code": lambda: [(technical.write_code(chance), None)],
+            "codeword": lambda: [(technical.write_column_name(chance), None)],
+            "CODEWORD": lambda: [(self._constant_name(), None)],
+            "spokenvalue": lambda: [(technical.write_spoken_value(chance), None)],
+            "letterword": lambda: [(chance.choice("ABCDX"), None)],
+            "weekdaydate": lambda: [(self._weekday_date(), "DATE")],
+            "kinname": lambda: [(f"{chance.choice(_FORMS_OF_ADDRESS)} {people.given()}", "NAME")],
+            "nameunder": lambda: [(f"{people.given()}_{people.family()}".lower(), "NAME")],
+            "nth": lambda: [(_write_ordinal(chance.randint(1, 31)), "DATE")],
+            "threepart": lambda: [(people.three_part(), "NAME")],
+            "foreignfirst": lambda: [(people.foreign_given(), "NAME")],
+            "orgplain": lambda: [(people.plain_organisation(), "ORGANIZATION")],
+            "jail": lambda: [(people.jail(), "FACILITY")],
+            "wardplain": lambda: [(people.named_ward(), "FACILITY")],
+            "plate": lambda: [(write_plate(chance), "ID")],
+            "tailnumber": lambda: [(write_tail_number(chance), "ID")],
+            "serial": lambda: [(write_serial(chance), "ID")],
+            "username": lambda: [
+                (write_user_name(chance, people.given(), people.family(), self._word()), "ID")
+            ],
         }
 
     def _from(self, options: Sequence[str]) -> Callable[[], list[Piece]]:
@@ -293,7 +345,9 @@ class _Writer:
         """Return one text with its places."""
         chance = self.chance
         draw = chance.random()
-        if draw < 0.19:
+        if self._share_of_shapes and chance.random() < self._share_of_shapes:
+            pieces = self._shapes.write()
+        elif draw < 0.19:
             pieces = self.expand(chance.choice(CLINICAL))
             if chance.random() < 0.3:
                 pieces += self.expand(
@@ -383,6 +437,48 @@ class _Writer:
         if draw < 0.27:
             return [('"', None), *pieces, ('"', None)]
         return pieces
+
+    def _rare_term(self) -> str:
+        """Return a term of medicine or chemistry that seldom stands in texts, sometimes one that no list has."""
+        if self.chance.random() < 0.2:
+            return self._rare_chain.word(self.chance, 5, 18)
+        return self.chance.choice(shapes.RARE_TERMS)
+
+    def _constant_name(self) -> str:
+        """Return a name as programs write constants: "VISIT_START"."""
+        parts = self.chance.choices(
+            (*technical.CODE_WORDS, self._word()), k=self.chance.randint(1, 3)
+        )
+        return "_".join((*parts, self._word())).upper()
+
+    def _weekday_date(self) -> str:
+        """Return a day with its weekday: "Thurs 9/5", "Monday the 3rd", "Fri 13 June"."""
+        chance = self.chance
+        name, day = chance.choice(_MONTHS), chance.randint(1, 28)
+        weekday = chance.choice(
+            (*_DAYS, *_DAYS, "Mon", "Tues", "Wed", "Thurs", "Thu", "Fri", "Sat", "Sun")
+        )
+        return weekday + chance.choice(
+            (
+                f" {self._day_of_month()}", f" {self._day_of_month()}", f" the {_write_ordinal(day)}", f" {day} {name}", f" {name[:3]} {day}",
+                f" {name} {_write_ordinal(day)}", f", {name} {day}", f" {_write_ordinal(day)} {name}",
+            )
+        )  # fmt: skip
+
+    def _day_of_month(self) -> str:
+        """Return a day without its year in digits: mostly "9/14", seldom "14/9", "9-14", "14.09"."""
+        month, day = self.chance.randint(1, 12), self.chance.randint(1, 31)
+        draw = self.chance.random()
+        if draw < 0.75:
+            return f"{month}/{day}"
+        if draw < 0.8:
+            return f"{month:02}/{day:02}"
+        if draw < 0.85:
+            return f"{day}/{month}"
+        joint = self.chance.choice(("-", "."))
+        return self.chance.choice(
+            (f"{month}{joint}{day}", f"{day}{joint}{month:02}", f"{day:02}{joint}{month:02}")
+        )
 
     def _person(self) -> list[Piece]:
         draw = self.chance.random()
@@ -739,7 +835,7 @@ class _Writer:
         chance = self.chance
         day, month, year = chance.randint(1, 28), chance.randint(1, 12), chance.randint(1930, 2027)
         name = _MONTHS[month - 1]
-        suffix = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd"}.get(day, "th")
+        suffix = _write_ordinal(day).removeprefix(str(day))
         return chance.choice(
             (
                 f"{name} {day}, {year}", f"{name} {day}, {year}", f"{name} {day}{suffix}, {year}", f"{name} {day}{suffix}", f"{name} {day}",
@@ -890,9 +986,16 @@ _TITLE_BEFORE = re.compile(
 )
 
 
+def _write_ordinal(day: int) -> str:
+    """Return the number of a day with its ending: "21st"."""
+    ending = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}.get(day, "th")
+    return f"{day}{ending}"
+
+
 def joined(pieces: list[Piece]) -> Example:
     """Join pieces to a text and its places."""
-    text, spans = "", []
+    text = ""
+    spans: list[tuple[int, int, str]] = []
     for piece, kind in pieces:
         if kind is None:
             if piece[:1] in ".,?!;:" and text.endswith(" ") and not text.endswith("  "):
@@ -902,8 +1005,12 @@ def joined(pieces: list[Piece]) -> Example:
         if not piece.strip():
             continue
         start = len(text) + len(piece) - len(piece.lstrip())
-        if kind == "NAME" and (title := _TITLE_BEFORE.search(text, max(0, start - 12), start)):
-            start = title.start(1)
+        if kind == "NAME":
+            # A title that ends another name ("Grace King") belongs to that name.
+            end_of_last = spans[-1][1] if spans else 0
+            title = _TITLE_BEFORE.search(text, max(0, start - 12), start)
+            if title and title.start(1) >= end_of_last:
+                start = title.start(1)
         text += piece
         spans.append((start, len(text.rstrip()), kind))
     return text, spans

@@ -41,6 +41,12 @@ _OTHER_NAMES = {
     )
 }
 
+# Vietnamese names several times, since no other language has so many names of three parts.
+_LANDS_OF_THREE_PARTS = (
+    "vi_VN", "vi_VN", "vi_VN", "chinese", "chinese", "korean", "arabic", "es_MX", "es_ES", "pt_BR", "pt_PT", "fil_PH", "id_ID",
+    "indian", "yo_NG", "hebrew_armenian_persian_thai",
+)  # fmt: skip
+
 _NICKNAMES = read_entries("words/english/nicknames")
 _PARTICLES = read_entries("words/english/particles")
 _TITLES = read_entries("words/english/titles")
@@ -135,6 +141,12 @@ class InventedPeople:
         self.given_chain = Chain(sorted({n for land in lands for n in land.given if n.isalpha()}))
         self.family_chain = Chain(sorted({n for land in lands for n in land.family if n.isalpha()}))
         self.city_chain = Chain(sorted({n for land in lands for n in land.cities if n.isalpha()}))
+        self._foreign = [
+            name
+            for name, land in self._lands.items()
+            if land.given
+            and not name.startswith(("en_US", "en_GB", "en_A", "en_IE", "en_NZ", "en_CA"))
+        ]
         self._with = {
             kind: [name for name, land in self._lands.items() if getattr(land, kind)]
             for kind in (
@@ -221,6 +233,40 @@ class InventedPeople:
         if draw < 0.96:
             return f"{family} {given}"
         return self.titled()
+
+    def foreign_given(self) -> str:
+        """Return a given name of a country where English is not the first language, sometimes without its accents."""
+        land = self.chance.choice(self._foreign)
+        return self._sometimes_plain(self._draw("given", land))
+
+    def three_part(self) -> str:
+        """Return a name of three or four parts, as in Vietnam, China, Spain, Portugal, Arabia or Ethiopia."""
+        chance = self.chance
+        land = chance.choice(_LANDS_OF_THREE_PARTS)
+        given, other = self._draw("given", land), self._draw("given", land)
+        family, mothers = self._draw("family", land), self._draw("family", land)
+        middle = chance.choice(("Thi", "Van", "Thị", "Văn", "Minh", "Ngoc", "Duc", "Kim", other))
+        name = chance.choice(
+            (
+                f"{family} {middle} {given}",
+                f"{family.upper()}, {middle} {given}",
+                f"{family} {other} {given}",
+                f"{given} {other} {family}",
+                f"{given} {family} {mothers}",
+                f"{family} {mothers}, {given}",
+                f"{given} {other} {family} {mothers}",
+                f"{given} {chance.choice(('bin', 'binti', 'ibn', 'al-', 'El', 'Abdul', 'Ould', 'de la', 'dos', 'van der'))} {family}".replace("- ", "-"),
+                f"{given} {other} {mothers} {family}",
+            )
+        )  # fmt: skip
+        return self._sometimes_plain(name)
+
+    def _sometimes_plain(self, name: str) -> str:
+        """Return a name as it is, or without the accents of its letters as most records have it."""
+        if self.chance.random() < 0.4:
+            return name
+        letters = unicodedata.normalize("NFKD", name.replace("đ", "d").replace("Đ", "D"))
+        return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
     def titled(self) -> str:
         """Return a name with its title."""
@@ -430,6 +476,89 @@ class InventedPeople:
             ) + self.chance.choice((" Group", " Inc.", " Bank", " Holdings"))
         return f"{word}.{self.chance.choice(('com', 'io', 'org', 'ly', 'gov'))}"
 
+    def plain_organisation(self) -> str:
+        """Return an organisation whose name has no word that tells what it is: "Granite & Vine", "Molina"."""
+        chance = self.chance
+        word, other = (chance.choice(self._words).capitalize() for _ in range(2))
+        invented = self.city_chain.word(chance, 4, 10).capitalize()
+        return chance.choice(
+            (
+                invented,
+                word,
+                f"{word} {other}",
+                f"{word} & {other}",
+                f"{word} and {other}",
+                f"{invented} {word}",
+                f"{self.family()}'s",
+                f"{self.family()} {word}",
+                f"{self.family()} & {chance.choice(('Sons', 'Daughters', 'Co', self.family()))}",
+                f"{self.city()} {word}",
+                f"{self.city()} {word} {other}",
+                f"{word} of {self.city()}",
+                f"{word}{other.lower()}",
+                f"{chance.choice(_COMPANY_PARTS)}{chance.choice(_COMPANY_ENDS)}".capitalize(),
+                f"{chance.choice(_COMPANY_WORDS)} {word}",
+            )
+        )  # fmt: skip
+
+    def plain_facility(self) -> str:
+        """Return a practice, school or home that is called by a field or a word: "Elmtree Endodontics", "The Gable Rooms"."""
+        chance = self.chance
+        word, other = (chance.choice(self._words).capitalize() for _ in range(2))
+        invented = self.city_chain.word(chance, 4, 10).capitalize()
+        name = chance.choice(
+            (
+                word,
+                f"{word} {other}",
+                invented,
+                invented,
+                self.family(),
+                self.city(),
+                f"{invented} {word}",
+            )
+        )
+        if chance.random() < 0.1:
+            return f"Our Lady of {chance.choice(('', 'the '))}{word}"
+        if chance.random() < 0.1:
+            return f"The {word} {chance.choice(('Rooms', 'House', 'Lodge', 'Gables', 'Centre', 'Suite', 'Practice'))}"
+        return f"{name} {chance.choice(_FIELDS_OF_FACILITIES)}"
+
+    def jail(self) -> str:
+        """Return a jail or prison."""
+        chance = self.chance
+        name = chance.choice(
+            (self.city(), self.family(), f"{self.city()} County", f"{self.family()} County")
+        )
+        return f"{name} {chance.choice(('Jail', 'County Jail', 'Correctional', 'Detention Center', 'Prison', 'Juvenile Hall', 'State Penitentiary', 'lockup', 'Justice Center', 'CI', 'HMP', 'Regional Jail'))}"
+
+    def named_ward(self) -> str:
+        """Return a ward or unit that has a name or number of its own: "Osler 5", "2 South", "Pavilion C, 3rd floor"."""
+        chance = self.chance
+        name = chance.choice((self.family(), self.city_chain.word(chance, 4, 10).capitalize()))
+        number, letter = chance.randint(1, 12), chance.choice("ABCDEFGH")
+        side = chance.choice(("North", "South", "East", "West", "Tower"))
+        return chance.choice(
+            (
+                f"{name} {number}",
+                f"{name} {number} {side}",
+                f"{name} Unit",
+                f"{name} Wing",
+                f"{name} {letter}-wing",
+                f"{name} {letter}-wing, room {number}",
+                f"{number} {side}",
+                f"{side} {number}",
+                f"{side} {number}{letter}",
+                f"{number}{letter}",
+                f"{number}{side[0]}-{number + 10}",
+                f"Pavilion {letter}",
+                f"Pavilion {letter}, {number}th floor",
+                f"{name} Pavilion {number}",
+                f"{chance.choice(('SICU', 'MICU', 'CCU', 'PICU', 'NICU', 'CVICU'))}-{number + 8}",
+                f"{chance.choice(('Bed', 'bed', 'Rm', 'rm', 'Bay', 'Chair', 'Pod'))} {number}{chance.choice(('', letter))}",
+                f"{name} House",
+            )
+        )  # fmt: skip
+
     def facility(self) -> str:
         """Return a hospital, clinic, practice, home or ward with a name of its own."""
         kind = self.chance.choice(_FACILITIES)
@@ -476,4 +605,5 @@ _SCHOOLS = read_entries("words/english/schools")
 _FACILITIES = read_entries("words/english/facilities")
 _FACILITY_WORDS = read_entries("words/english/facility_words")
 _FACILITY_ENDS = read_entries("words/english/facility_ends")
+_FIELDS_OF_FACILITIES = read_entries("words/english/fields_of_facilities")
 _KNOWN_FACILITIES = read_entries("words/english/known_facilities")

@@ -16,6 +16,7 @@ from agent.redaction.models.train import Example
 faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
 
 english = importlib.import_module("benchmarks.redaction_training.english")
+shapes = importlib.import_module("benchmarks.redaction_training.shapes")
 shorthand = importlib.import_module("benchmarks.redaction_training.shorthand")
 
 _CORPORA = Path(__file__).parents[1] / "data" / "deid"
@@ -24,7 +25,7 @@ _RUN = 11  # words; a shared run this long would have been copied
 
 @pytest.fixture(scope="module")
 def generated() -> list[Example]:
-    return list(english.examples(seed=5, count=4_000))
+    return [*english.examples(seed=5, count=3_000), *english.examples(6, 2_000, share_of_shapes=1)]
 
 
 def _runs(text: str) -> Iterator[tuple[str, ...]]:
@@ -54,6 +55,13 @@ def test_no_template_has_words_of_a_test_corpus() -> None:
             *shorthand.CLINICAL,
             *shorthand.DICTATION,
             *shorthand.HARMLESS,
+            *shapes.HARMLESS,
+            *shapes.IDENTIFYING,
+            *shapes.QUESTIONS,
+            *shapes.OPTIONS,
+            *shapes.TURNS,
+            *shapes.TURNS_WITH_PEOPLE,
+            *shapes.TRIAGE,
         )
     ]
     for path in _CORPORA.glob("*.jsonl"):
