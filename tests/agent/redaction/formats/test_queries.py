@@ -32,6 +32,12 @@ def test_query_after_prose_stays(engine: Engine):
         ("select * from patient where mrn = 84829101", "84829101"),
         ("select * from patient -- for Dr. Margaret Holloway", "Holloway"),
         ("select margaret.holloway from patient where id = 1", "holloway"),
+        ("select smith.name, (x) from smith", "smith"),
+        ("select * from Martha where Martha.Quincy = 1", "Quincy"),
+        ("select * from patient where last_name = 'Rose' and age > 4", "Rose"),
+        ("select * from patient where last_name in ('Black', 'Young')", "Young"),
+        ("select * from patient where last_name = 'O''Leary'", "Leary"),
+        ("select * from patient where zip = 02139", "02139"),
         ("Please select one for Mrs. Holloway where she lives (4 Elm Street).", "Holloway"),
     ],
 )
