@@ -13,6 +13,11 @@ _EVIDENT = 4 * SCALE
 _EVIDENT_BESIDE = 9 * SCALE
 _WORDS_BESIDE = 4  # minimum number of distinct words of a stretch in another language
 _LIKELY = round(1.5 * SCALE)  # the score of a short text that is probably Spanish
+# The lowest number of names for each word in small letters, other than particles, of an address: "apto", "piso".
+_NAMES_PER_WORD = 3
+_PARTICLES = frozenset(
+    ["a", "da", "das", "de", "del", "do", "dos", "e", "el", "la", "las", "los", "y"]
+)
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -49,10 +54,15 @@ def _announces_in_english(words: Sequence[str]) -> bool:
 
 
 def _is_of_names(text: str) -> bool:
-    """Return whether most words begin with a capital, as in names and addresses, also those of Portugal or Brazil."""
+    """Return whether a text is a name or an address, which Spanish shares with Portugal, Brazil and English places.
+
+    Sentences in which many people and places are named are not: their verbs and nouns are in small letters. Words
+    wholly in capitals do not count, because whole notes are written so.
+    """
     words = _WORD.findall(text)
-    capitals = [word for word in words if word[0].isupper()]
-    return 2 * len(capitals) > len(words)
+    names = [word for word in words if word.istitle()]
+    ordinary = [word for word in words if word[0].islower() and word not in _PARTICLES]
+    return bool(names) and len(names) >= _NAMES_PER_WORD * len(ordinary)
 
 
 def _has_stretch(words: Sequence[str], scores: Sequence[int], *, is_main: bool) -> bool:

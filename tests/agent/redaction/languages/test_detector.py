@@ -21,6 +21,11 @@ SPANISH = "La paciente refiere dolor torácico desde ayer por la tarde."
         ("She lives in San Jose and was treated at El Camino Hospital.", ("en",)),
         ("La paciente fue vista el June 5 por dolor torácico.", ("en", "es")),
         ("Acude con su boyfriend Tyler por dolor torácico.", ("en", "es")),
+        (
+            "D. José Luis García, DNI 12345678Z, ingresado en el Hospital San Carlos por disnea. Dra. Lucía Romero.",
+            ("es",),
+        ),
+        ("PACIENTE INGRESADO EN EL HOSPITAL POR DISNEA", ("es",)),
         ("Rua das Laranjeiras, 210 - apto 501\nRio de Janeiro - RJ", ("en", "es")),
         ("B", ()),
         ("120/80", ()),
