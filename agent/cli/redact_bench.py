@@ -72,10 +72,11 @@ def bench(
     force: bool,
     form: str,
 ) -> None:
-    """Measure redaction on your own texts with known identifiers, or on harmless ones.
+    """Measure redaction on texts of your own.
 
-    With --gold, shows recall, precision, what is removed needlessly, and speed. With --plain, shows tags per 1,000
-    words by kind and the share of texts in which anything is removed, but no text.
+    Their identifiers are known (--gold), or they have none (--plain). With --gold, shows recall, precision, what is
+    removed needlessly, and speed. With --plain, shows tags per 1,000 words by kind and the share of texts in which
+    anything is removed, but no text.
 
     With --engine, a model of yours is measured as well, with the same rules: once in place of the package's own model
     and once in addition to it. With a --policy whose models do not include `shipped`, those models are measured; with

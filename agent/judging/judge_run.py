@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
@@ -41,12 +42,14 @@ from agent.jury.seats import (
 from agent.jury.verdict import Fault
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
-from agent.redaction.gateway.cases import Redacting
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import Measure, Rules
 from agent.site.directory import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
 from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
+
+if TYPE_CHECKING:
+    from agent.redaction.gateway.cases import Clearer
 
 MAX_TOKENS = 4096  # maximum for a verdict with its explanations and the preceding reasoning
 PAGE = 200  # instances whose judgements are held in memory at a time
@@ -121,6 +124,12 @@ def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Re
     if not any(judge.outside for jury in juries for judge in jury):
         return None
     return open_redactor(site.settings.redaction_policy, site.directory, key=site.surrogate_key())
+
+
+def _open_clearer(redactor: Redactor) -> "Clearer":
+    from agent.redaction.gateway.cases import Redacting  # takes longer to import than a small run
+
+    return Redacting(redactor)
 
 
 def judge_run(
@@ -241,7 +250,7 @@ class _RunJudging:
         self._rules = rules
         self._jury = jury
         self._capabilities = capabilities
-        self._clearer = None if redactor is None else Redacting(redactor)
+        self._clearer = None if redactor is None else _open_clearer(redactor)
         measures = select_jury_measures(rules)
         self._use: MetricUse = measures[0].use
         self._measure = next(

@@ -141,7 +141,7 @@ def test_a_query_that_is_cut_off_has_no_score(answer, asked):
         ("NULL\n\nThere is no such column.", ""),
         ("null, because no table holds appointments", ""),
         ("Answer: `null`.", ""),
-        ("The answer is null, or else:\nselect 1", "select 1"),
+        ("The answer is null, or else:\nselect 1", None),
         ("null and void", None),
         ("null is not the answer", None),
         ("The null hypothesis holds.", None),

@@ -20,8 +20,8 @@ WORD = re.compile(r"[^\W_]+")
 
 # Identifiers of which a letter or digit may be left, in ten records; elsewhere none.
 MOST_LEFT = {"json_nested": 1, "fhir_compact": 1, "hl7_oru": 1, "csv_comma": 1, "html_table": 1}
-# Words of medicine that may be taken, in ten records; a laboratory value never is. A record with a comment in Spanish is
-# searched in both languages.
+# Words of medicine that may be taken, in ten records; a laboratory value never is. A record with a comment in Spanish
+# is searched in both languages.
 MOST_TAKEN = {
     "hl7_oru": 1,
     "html_table": 2,
