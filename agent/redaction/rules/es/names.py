@@ -33,6 +33,14 @@ _CUED = compile_pattern(
     rf"|responsable(?: cl[íi]nico)?|autora?|hola|estimad[oa]|querid[oa])[,:]? {{1,2}}(?P<name>(?-i:{_RUN}))",
     "es",
 )
+# After one of these expressions, a given name is a name even if it is an everyday word, too: "acude Rosa".
+_ACTING = compile_pattern(
+    r"(?i)(?:acud(?:e|ió)|ingres(?:a|ó)|habl(?:o|a|é|ó|ado) con|avis(?:o|ar|ado) a|llam(?:o|ar|ado) a)"
+    rf" {{1,2}}(?P<name>(?-i:{_RUN}))",
+    "es",
+)
+# "Rosa, 45 años"
+_AGE_AFTER = regex.compile(r", ?(?:de )?\d{1,3} (?i:años|meses|días)(?!\p{L})")
 # The text after one of these expressions is a name, even if no list contains it.
 _NAMED = compile_pattern(
     r"(?i)(?:(?:(?<=\bse )llama|(?<=\bme )llamo|llamad[oa]|(?<=\bde )nombre)(?!\p{L})|(?<=\b(?:mi|su|el) )nombre es"
@@ -96,6 +104,16 @@ def _judge_cue(text: str, place: int) -> Place | None:
     return Place(*span) if span else None
 
 
+def _judge_acting(text: str, place: int) -> Place | None:
+    match = _ACTING.match(text, place)
+    if match is None:
+        return None
+    tokens = _read_tokens(text, *match.span("name"))
+    if not tokens or tokens[0].word not in words("given_names"):
+        return None
+    return Place(tokens[0].start, _find_end(tokens))
+
+
 def _judge_naming(text: str, place: int) -> Place | None:
     match = _NAMED.match(text, place)
     if (
@@ -148,6 +166,7 @@ def _judge_in_small_letters(text: str, place: int) -> Place | None:
 JUDGED: tuple[tuple[frozenset[str], Judge], ...] = (
     (read_first_words(_TITLED.pattern), _judge_title),
     (read_first_words(_CUED.pattern), _judge_cue),
+    (read_first_words(_ACTING.pattern), _judge_acting),
     (read_first_words(_NAMED.pattern), _judge_naming),
     (read_first_words(_IN_SMALL.pattern), _judge_in_small_letters),
 )
@@ -239,7 +258,8 @@ def _find_listed_name(text: str, start: int, end: int, *, cued: bool) -> Span | 
     for index, token in enumerate(tokens):
         if not _may_begin_name(token.word, cued=cued):
             continue
-        is_sure = token.word not in words("everyday_words")
+        has_age = _AGE_AFTER.match(text, token.end) is not None
+        is_sure = has_age or token.word not in words("everyday_words")
         is_paired = _is_paired(tokens[index : index + 2], is_sure=is_sure)
         is_alone = is_sure and index == 0 and _is_one_given_name(text, tokens)
         if not ((cued and is_sure) or is_paired or is_alone):

@@ -1,0 +1,25 @@
+"""Given names that are everyday words, too, are taken where somebody acts or has an age."""
+
+import pytest
+
+from agent.redaction.engine import Engine
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Acude Ángel por dolor", "Ángel"),
+        ("Acude Marcos por dolor torácico", "Marcos"),
+        ("Hablo con Consuelo por teléfono", "Consuelo"),
+        ("Rosa, 45 años, dolor torácico", "Rosa"),
+    ],
+)
+def test_a_given_name_that_is_an_everyday_word_is_taken(spanish: Engine, text: str, name: str):
+    assert name not in spanish.redact(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Varón, 45 años, con dolor torácico", "Mujer, 45 años. Consulta por dolor."]
+)
+def test_a_word_for_a_patient_stays(spanish: Engine, text: str):
+    assert spanish.redact(text) == text
