@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.output import with_site
 from agent.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ def serve_command(site: "Site", name: str, background: bool) -> None:
 
     deployment = _find_managed(site, name)
     if background:
+        # A command that is ended while it waits must not leave a server that is half started.
+        signal.signal(signal.SIGTERM, _end_command)
         server = start_in_background(site, deployment, WaitingNotes(name))
-        click.echo(
-            f"{name} is ready at {server.address}; stop it with: intramural models stop {name}"
-        )
+        click.echo(f"{name} is ready at {server.address}")
+        click.echo(with_site(f"Stop it with `intramural models stop {name}`."))
         return
     with serve(site, deployment, WaitingNotes(name)) as server:
         click.echo(f"{name} is ready at {server.address}; stop it with Ctrl-C")
@@ -128,6 +130,12 @@ class WaitingNotes:
         elif seconds >= self._next_s:
             self._next_s += _NOTE_EVERY_S
             click.echo(f"starting {self._name}: {seconds:.0f} s", err=True)
+
+
+def _end_command(number: int, frame: object) -> None:
+    """Raise SystemExit, so that what the command has started is ended."""
+    del frame
+    raise SystemExit(128 + number)
 
 
 def _read_managed(site: "Site") -> "dict[str, Deployment]":

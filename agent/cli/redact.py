@@ -23,14 +23,14 @@ WITHHELD_BECAUSE = {
     "too long": "it is too long",
     "time limit": "redaction took longer than the policy's time limit",
     "undecodable": "it is not UTF-8, or contains control characters",
-    "language": "no policy supports its language or script",
+    "language": "it is in a language or script that redaction does not read",
     "no model": "the model that finds names is missing or damaged",
     "engine error": "the redaction engine failed",
 }
 _MENDED = {
     "undecodable": "Convert it to UTF-8 without control characters.",
     "too long": "Split it into parts.",
-    "language": "The policy lists the supported languages; --language selects one.",
+    "language": 'Redaction reads English and Spanish; see docs/redaction.md, "Languages".',
     "no model": "The model that comes with the package is missing or damaged: reinstall the package.",
 }
 # Maximum bytes of standard input. A policy's limit for a field is much lower.
