@@ -299,9 +299,24 @@ def _find_peoples(text: str, timeout: float) -> Iterator[tuple[int, int]]:
     peoples = {match["people"] for match in _PEOPLE.finditer(text, timeout=timeout)}
     if not peoples:
         return
-    for match in _CAPITALISED.finditer(text, timeout=timeout):
-        if match.group() in peoples:
+    found = [
+        match
+        for match in _CAPITALISED.finditer(text, timeout=timeout)
+        if match.group() in peoples and not _is_name_of_person(match.group())
+    ]
+    # "non-Fenwick", and elsewhere "Mr. Fenwick"
+    people_named = {match.group() for match in found if is_introduced(text, match.start())}
+    for match in found:
+        if match.group() not in people_named:
             yield match.span()
+
+
+def _is_name_of_person(word: str) -> bool:
+    """Return whether a word is a listed name, and no people of a country or a faith."""
+    lower = word.lower()
+    if lower in words("nationalities"):
+        return False
+    return lower in words("given_names") or lower in words("surnames")
 
 
 def _mark_covered(spans: Iterable[Span], length: int) -> bytearray:

@@ -42,6 +42,8 @@ TAKEN = (
     ("Mr Cox proportional weight gain", ("Cox",)),
     ("Dr. White and Black reviewed the films.", ("White", "Black")),
     ("Discussed with Dr Black and White", ("White", "Black")),
+    ("The non-Garcia twin; Garcia slept.", ("Garcia slept",)),
+    ("The non-Ostrowska twin; Mrs. Ostrowska slept.", ("Ostrowska slept",)),
     ("John Adam Smith (JAS) came. JAS smokes.", ("John", "Adam", "Smith")),
     ("room seven, bed eight", ("eight",)),
 )
