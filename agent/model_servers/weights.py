@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,9 @@ _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _INDEX = "model.safetensors.index.json"
 _CONFIG = "config.json"
 _GGUF_SIGN = b"GGUF"
+_GGUF_HEADER = 2**20  # bytes in which the model's own numbers stand, before its vocabulary
+# The key, the number of its type (4: an unsigned number of 32 bits), and the value.
+_GGUF_CONTEXT = re.compile(rb"\.context_length\x04\0\0\0(.{4})", re.DOTALL)
 
 
 def check_weights(server: ModelServer, deployment: str) -> None:
@@ -27,6 +31,7 @@ def check_weights(server: ModelServer, deployment: str) -> None:
     try:
         if server.engine == "llamacpp":
             _check_gguf(server.weights)
+            _check_context(server)
         else:
             _check_folder(server.weights)
     except ModelFolderError as error:
@@ -74,6 +79,22 @@ def _check_gguf(path: Path) -> None:
         raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
     if sign != _GGUF_SIGN:
         raise ModelFolderError(f"{path.name} is not a GGUF file")
+
+
+def _check_context(server: ModelServer) -> None:
+    """Refuse a context that the model cannot use: llama.cpp would reserve memory for all of it.
+
+    A file whose first part lacks the model's context length is not checked.
+    """
+    with server.weights.open("rb") as file:
+        found = _GGUF_CONTEXT.search(file.read(_GGUF_HEADER))
+    if found is None or server.context is None:
+        return
+    trained = int.from_bytes(found[1], "little")
+    if server.context > trained:
+        raise ModelFolderError(
+            f"{server.weights.name} was trained with {trained} tokens; context is {server.context}"
+        )
 
 
 def _check_folder(folder: Path) -> None:

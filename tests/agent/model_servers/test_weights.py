@@ -35,6 +35,14 @@ def test_whole_weights_are_accepted(tmp_path: Path):
     check_weights(ModelServer("vllm", write_folder(tmp_path / "m")), "local/m")
 
 
+def test_a_context_beyond_the_model_is_refused(tmp_path: Path):
+    gguf = tmp_path / "m.gguf"
+    gguf.write_bytes(b"GGUF....llama.context_length" + struct.pack("<II", 4, 8192) + b"....")
+    check_weights(ModelServer("llamacpp", gguf, context=8192), "local/m")
+    problem = check(ModelServer("llamacpp", gguf, context=99999))
+    assert "trained with 8192 tokens; context is 99999" in problem
+
+
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "weights.pt", "old.ckpt", "x.pkl"])
 def test_a_pickled_file_beside_good_weights_is_refused(tmp_path: Path, name: str):
     problem = check(ModelServer("vllm", write_folder(tmp_path / "m", name)))
