@@ -33,6 +33,9 @@ _MENDED = {
     "language": 'Redaction reads English and Spanish; see docs/redaction.md, "Languages".',
     "no model": "The model that comes with the package is missing or damaged: reinstall the package.",
 }
+_NO_OBJECTS = (
+    " A line that is no JSON object, or not UTF-8, is undecodable; `redact text` reads CSV and HL7."
+)
 # Maximum bytes of standard input. A policy's limit for a field is much lower.
 _MAX_TYPED = 64 * 2**20
 
@@ -182,7 +185,8 @@ def _report(tally: "RowTally") -> None:
         if tally.withheld_rows == tally.rows:
             raise RedactionError(
                 said,
-                "Every row has a withheld field. Check the reasons: the policy's limits, a model or a file.",
+                "Every row has a withheld field. Check the reasons: the policy's limits, a model or a file."
+                + (_NO_OBJECTS if "undecodable" in tally.withheld else ""),
             )
         click.echo(f"{said}. Each of these fields reads [WITHHELD: reason] in the file.", err=True)
 

@@ -140,7 +140,7 @@ BEYOND_OPTIONS = UnreadKind(
 CONTRADICTED_LETTER = UnreadKind(
     "letter with another option's text",
     "The letter names one option, and the text beside it is that of another.",
-    "Check that the answers belong to these questions: their options may be in another order.",
+    "If the answers were produced elsewhere, check that their questions had the options in this order.",
     "B (Aspirin)",
 )
 SEVERAL_OPTIONS = UnreadKind(

@@ -53,6 +53,7 @@ def test_what_is_withheld_is_reported_and_an_error_when_nothing_else_is_left(tmp
     )
     assert every.returncode == 5
     assert "Every row has a withheld field" in every.stderr
+    assert "A line that is no JSON object" in every.stderr
     source = written(tmp_path / "in.jsonl", ROWS[0], *lost)
     done = intramural(
         "redact", "jsonl", source, "--field", "text", "--out", "out.jsonl", cwd=tmp_path
