@@ -62,7 +62,8 @@ _PLACE_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:in|at|from|near|to|of|around|ou
 # "Surname: Lie", "Employer: Barrage", known as "Scalpel"
 _LABEL_BEFORE = compile_pattern(
     r"(?i)(?<!\p{L})\L<identity_labels>(?!\p{L})[^\n:=]{0,20}[:=][ \t]{0,3}$|[\"“]$"
-    r"|(?<!\p{L})(?:greetings|good (?:morning|afternoon|evening)|hey|miss|saw|met|siblings|kids|children)[ ,]{1,2}$",
+    r"|(?<!\p{L})(?:greetings|good (?:morning|afternoon|evening)|hey|miss|saw|met|siblings|kids|children)[ ,]{1,2}$"
+    r"|(?<!\p{L})(?:twin|triplet|baby) [A-D]:? $",
     "en",
 )
 _BY_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:by|per) $")
@@ -108,6 +109,10 @@ _SENTENCE_END = regex.compile(r"[.?!]\s|\n\n")
 _SENTENCE = 400  # characters that are examined on each side
 _WORK = regex.compile(
     r"(?i)(?<!\p{L})(?:works?|worked|working|employed|employee|job|retired)(?!\p{L})"
+)
+_EMPLOYED_BEFORE = regex.compile(
+    r"(?i)(?<!\p{L})(?:works?|worked|working|employed|jobs?|retired|drives?|drove|driver|manager|owner|clerk"
+    r"|cashier|engineer|accountant) (?:for|at|by|of|from|with) $"
 )
 
 
@@ -292,6 +297,8 @@ def _is_without_person(span: Span, text: str, parts: list[str]) -> bool:
     end = phrase_after.end() if phrase_after else 0
     phrase = before[start:] + value + after[:end]
     if _INSTITUTION.search(phrase) or not all(map(_is_plain_or_people, _WORD.findall(phrase))):
+        return False
+    if span.entity == "ORGANIZATION" and _EMPLOYED_BEFORE.search(before):  # "Works for Apple"
         return False
     before, after = before[:start], after[end:]
     if _LABEL_BEFORE.search(before) or _CUE_BEFORE.search(before) or _SIGNED.search(before):

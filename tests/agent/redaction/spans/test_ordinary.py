@@ -25,6 +25,8 @@ UNCHANGED = (
     "- MEDS_BIRTH\n- ICD10CM/I10\n- LOINC/2951-2\n- SNOMED/271649006\n- RxNorm/11289",
 )
 TAKEN = (
+    ("Works for Apple in Cork.", ("Apple",)),
+    ("Twin A: Ocean. Twin B: River.", ("Ocean", "River")),
     ("Mr. Chad Jordan was seen in clinic.", ("Chad", "Jordan")),
     ("Dr. Israel and Nurse Kenya reviewed the patient.", ("Israel", "Kenya")),
     ("patient Georgia is 46 and lives in Lebanon, Oregon.", ("Georgia", "Lebanon")),
