@@ -67,7 +67,9 @@ def test_an_instance_comes_back_as_it_was(instance: Instance):
 
 
 @given(instances)
-def test_a_question_keeps_its_bytes_whether_or_not_its_cells_and_source_are_known(instance: Instance):
+def test_a_question_keeps_its_bytes_whether_or_not_its_cells_and_source_are_known(
+    instance: Instance,
+):
     without = replace(instance, cells=None, source="")
     assert encode_question(instance) == encode_instance(without) == encode_question(without)
 
