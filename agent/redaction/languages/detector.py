@@ -19,6 +19,9 @@ _PARTICLES = frozenset(
     ["a", "da", "das", "de", "del", "do", "dos", "e", "el", "la", "las", "los", "y"]
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_ENGLISH_PLACE = re.compile(
+    r"\b(?!(?:Al|Del|El|En|Este|Nuestro|Su|Un)\b)[A-Z][a-z]+ Hospital\b(?! (?:de|del|[A-Z]))|, [A-Z]{2} \d{5}\b"
+)
 
 
 def choose_languages(texts: Sequence[str]) -> list[tuple[Language, ...]]:
@@ -43,13 +46,20 @@ def find_evident(text: str) -> tuple[Language, ...]:
     if _has_stretch(words, [-score for score in scores], is_main=total <= 0):
         languages.add("en")
     is_likely = not languages and total >= _LIKELY
-    if is_likely or (languages == {"es"} and (_is_of_names(text) or _announces_in_english(words))):
+    if is_likely or (
+        languages == {"es"} and (_is_of_names(text) or _announces_in_english(text, words))
+    ):
         return ("en", "es")
     return _order(languages)
 
 
-def _announces_in_english(words: Sequence[str]) -> bool:
-    """Return whether a Spanish text has an English word before an identifier: "el June 5", "su boyfriend Tyler"."""
+def _announces_in_english(text: str, words: Sequence[str]) -> bool:
+    """Return whether a Spanish text has an English word before an identifier, or an English place.
+
+    Such are "el June 5", "su boyfriend Tyler", "Mercy Hospital" and "CO 80302".
+    """
+    if _ENGLISH_PLACE.search(text):
+        return True
     return not read_words("es", "english_words_before_identifiers").isdisjoint(words)
 
 

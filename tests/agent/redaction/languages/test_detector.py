@@ -20,6 +20,8 @@ SPANISH = "La paciente refiere dolor torácico desde ayer por la tarde."
         ("pt c/o cp sob x3d hx htn dm2", ("en",)),
         ("She lives in San Jose and was treated at El Camino Hospital.", ("en",)),
         ("La paciente fue vista el June 5 por dolor torácico.", ("en", "es")),
+        ("La paciente fue vista en Mercy Hospital por dolor torácico.", ("en", "es")),
+        ("La paciente fue vista en el Hospital Mayor por dolor torácico.", ("es",)),
         ("Acude con su boyfriend Tyler por dolor torácico.", ("en", "es")),
         (
             "D. José Luis García, DNI 12345678Z, ingresado en el Hospital San Carlos por disnea. Dra. Lucía Romero.",
