@@ -225,7 +225,12 @@ class Redacting(Clearer):
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._splitter = QuestionSplitter(redactor)
-        self.note = f"Texts are redacted under policy {redactor.policy}."
+        published = (
+            "; questions of public benchmarks are shown as published"
+            if redactor.shows_published
+            else ""
+        )
+        self.note = f"Texts are redacted under policy {redactor.policy}{published}."
 
     def _split(self, instance: Instance) -> SplitQuestion:
         return self._splitter.split(instance)
