@@ -108,7 +108,7 @@ def check_command(site: "Site", names: tuple[str, ...]) -> None:
         assert deployment.managed is not None
         check_weights(deployment.managed, name)
         check_installed(deployment.managed.engine)
-        click.echo(f"{name}: the engine is installed, and the weights can be read")
+        click.echo(f"{name}: the engine is installed, and the weights are of its kind")
 
 
 class WaitingNotes:

@@ -28,8 +28,22 @@ def main(behaviour: str, folder: Path) -> None:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            self.reply({"data": [{"id": settings["name"]}], "pid": os.getpid()})
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            words = ["A", "B", "C", "D"] * 10
+            words = words[: asked.get("max_tokens", 1)]
+            choice = {
+                "index": 0,
+                "message": {"role": "assistant", "content": " ".join(words)},
+                "finish_reason": "length",
+            }
+            self.reply({"model": asked.get("model"), "choices": [choice]})
+
+        def reply(self, content: dict[str, object]) -> None:
             known = self.headers["Authorization"] == f"Bearer {settings['token']}"
-            body = json.dumps({"data": [{"id": settings["name"]}], "pid": os.getpid()}).encode()
+            body = json.dumps(content).encode()
             self.send_response(200 if known else 401)
             self.send_header("Content-Length", str(len(body) if known else 0))
             self.end_headers()

@@ -1,0 +1,67 @@
+"""`intramural models` as people call it: what is listed and checked, and what is said of wrong names and weights."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from agent.site.directory import Site, create_site
+from tests.agent.terminal import Done, intramural
+
+DEPLOYMENTS = """\
+model_deployments:
+  - {name: local/one, model_name: org/one, model_server: {engine: llamacpp, weights: one.gguf}}
+  - {name: theirs, model_name: m, client_spec: {class_name: VLLMClient, args: {base_url: "http://127.0.0.1:9/v1"}}}
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    site = create_site(tmp_path / "site", "St. Elsewhere")
+    site.deployments.write_text(DEPLOYMENTS)
+    (site.directory / "one.gguf").write_bytes(b"GGUF and more")
+    return site
+
+
+def models(site: Site, *words: str) -> Done:
+    return intramural("--site", str(site.directory), "models", *words, cwd=site.directory)
+
+
+def test_the_list_names_managed_deployments_their_state_and_their_weights(site: Site):
+    done = models(site, "list")
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    assert line.startswith("local/one  llamacpp  does not run  weights ")
+    digest = line.split()[-1]
+    (site.directory / "one.gguf").write_bytes(b"GGUF and others")
+    assert models(site, "list").stdout.split()[-1] != digest
+
+
+def test_check_names_the_engine_to_install_or_accepts_the_weights(site: Site):
+    done = models(site, "check")
+    if importlib.util.find_spec("xllamacpp") is None:
+        assert done.returncode == 2
+        assert "pip install 'intramural[llamacpp]'" in done.stderr
+    else:
+        assert (
+            done.stdout == "local/one: the engine is installed, and the weights are of its kind\n"
+        )
+
+
+def test_wrong_weights_are_named_before_anything_is_started(site: Site):
+    (site.directory / "one.gguf").write_text("no model")
+    done = models(site, "serve", "local/one", "--background")
+    assert done.returncode == 2
+    assert "one.gguf is not a GGUF file" in done.stderr
+    assert not site.servers.exists()
+
+
+@pytest.mark.parametrize("name", ["local/on", "theirs"])
+def test_a_deployment_without_model_server_is_not_started(site: Site, name: str):
+    done = models(site, "serve", name)
+    assert done.returncode == 2
+    assert "no deployment with model_server is called" in done.stderr
+
+
+def test_stopping_what_does_not_run_says_so(site: Site):
+    assert models(site, "stop", "local/one").stdout == "local/one does not run\n"

@@ -1,0 +1,102 @@
+"""Runs whose models the agent serves: one server after the other, and none left when the runs are done."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.deployments import read_deployments
+from agent.catalog.model_server import ModelServer
+from agent.catalog.run_entries import parse_run_entry
+from agent.errors import ConfigError
+from agent.io.progress import Progress
+from agent.model_servers import start
+from agent.model_servers.engines import EngineStart
+from agent.model_servers.running import list_running
+from agent.runs.plan import RunOptions
+from agent.runs.run import run_entries
+from agent.runs.serve_runs import run_while_serving
+from agent.site.directory import Site, create_site
+
+DEPLOYMENTS = """\
+model_deployments:
+  - {name: local/one, model_name: org/one, model_server: {engine: llamacpp, weights: one.gguf}}
+  - {name: local/two, model_name: org/two, model_server: {engine: llamacpp, weights: one.gguf}}
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A site with two managed deployments, whose engines are small ones that note their starts."""
+    site = create_site(tmp_path / "site", "St. Example")
+    site.deployments.write_text(DEPLOYMENTS)
+    (site.directory / "one.gguf").write_bytes(b"GGUF")
+
+    def describe(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
+        del server
+        assert list(list_running(site.servers)) == []  # one at a time
+        command = (
+            sys.executable,
+            "-m",
+            "tests.agent.model_servers.small_engine",
+            "serve",
+            str(tmp_path),
+        )
+        return EngineStart(command, {}, json.dumps({"name": name, "port": port, "token": token}))
+
+    monkeypatch.setattr(start, "describe_start", describe)
+    return site
+
+
+def test_each_model_is_served_for_its_entries_and_the_outcomes_keep_their_order(
+    site: Site, tmp_path: Path
+):
+    entries = [parse_run_entry(f"pubmed_qa:model=org/{name}") for name in ("two", "one")]
+    options = RunOptions("try", max_eval_instances=2)
+    served = dict.fromkeys(("local/one", "local/two"), lambda seconds: None)
+    outcomes = run_while_serving(site, entries, options, served, Progress(quiet=True))
+    assert [outcome.summary.run.deployment for outcome in outcomes] == ["local/two", "local/one"]
+    assert [outcome.asked for outcome in outcomes] == [2, 2]
+    assert (tmp_path / "runs").read_text() == "xx"
+    assert list(list_running(site.servers)) == []
+
+
+def test_a_managed_model_that_is_not_served_is_refused_with_the_way_to_start_it(site: Site):
+    with pytest.raises(ConfigError, match="its server does not run") as caught:
+        run_entries(
+            site,
+            [parse_run_entry("pubmed_qa:model=org/one")],
+            RunOptions("try"),
+            Progress(quiet=True),
+        )
+    assert "--serve local/one" in caught.value.advice
+
+
+def test_a_name_to_serve_that_is_no_deployment_is_refused(site: Site):
+    with pytest.raises(ConfigError, match="there is no model deployment 'local/on'"):
+        run_while_serving(
+            site, [], RunOptions("try"), {"local/on": lambda seconds: None}, Progress(quiet=True)
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{engine: llama, weights: a}", "'llama' is not one of llamacpp, vllm"),
+        ("{engine: llamacpp}", "weights: is required"),
+        ("{engine: llamacpp, weights: a, gpu_share: 0.5}", "has no meaning with engine: llamacpp"),
+        ("{engine: vllm, weights: a, gpu_share: 2}", "expected a number above 0 and at most 1"),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--api-key=x]}",
+            "--api-key is set by the agent",
+        ),
+        ("{engine: vllm, weights: a, extra_arguments: [--trust-remote-code]}", "would run code"),
+        ("{engine: vllm, weights: a, port: 80}", "port: unknown key"),
+    ],
+)
+def test_mistakes_in_model_server_are_named_by_key(tmp_path: Path, text: str, problem: str):
+    path = tmp_path / "model_deployments.yaml"
+    path.write_text(f"model_deployments:\n  - {{name: local/one, model_server: {text}}}\n")
+    with pytest.raises(ConfigError, match=problem):
+        read_deployments(path)
