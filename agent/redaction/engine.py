@@ -458,6 +458,7 @@ class Engine:
                 start, end = max(span.start - len(cue), 0), span.end - len(cue)
                 if start < end:
                     yield Span(start, end, span.entity)
+        yield from self._find_own(text)  # whatever words they are
 
     def _detect_in_view(self, text: str, languages: Sequence[Language]) -> Iterator[Span]:
         """Yield the detections of the rules and models in the text of one view."""

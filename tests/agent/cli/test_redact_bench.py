@@ -62,13 +62,13 @@ def test_a_model_that_is_none_is_refused(tmp_path: Path):
 @pytest.mark.full
 def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
     made = spacy.blank("en")
-    made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "kettle"}])
+    made.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "zarwik"}])
     made.to_disk(tmp_path / "rules")
     ours = (Path(__file__).parents[3] / "policies/redaction/hipaa_safe_harbor.yaml").read_text()
     (tmp_path / "ours.yaml").write_text(
         f"{ours}\nmodels: [{{kind: spacy, path: {tmp_path / 'rules'}}}]\n"
     )
-    source = written(tmp_path / "in.jsonl", {"text": "potassium normal, kettle was seen"})
+    source = written(tmp_path / "in.jsonl", {"text": "potassium normal, zarwik was seen"})
     words = (
         "redact",
         "jsonl",
@@ -87,7 +87,7 @@ def test_models_of_a_policy_are_measured_admitted_and_then_used(tmp_path: Path):
     ) == (5, True)
     gold = written(
         tmp_path / "gold.jsonl",
-        {"text": "MRN: 00451234, kettle", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]},
+        {"text": "MRN: 00451234, zarwik", "spans": [[5, 13, "MRN"], [15, 21, "NAME"]]},
     )
     bench = ("redact", "bench", "--gold", gold, "--policy", "ours.yaml", "--format", "json")
     measured = intramural(*bench, "--admit", cwd=tmp_path)

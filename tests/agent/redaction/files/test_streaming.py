@@ -90,7 +90,7 @@ def test_several_processes_write_what_one_writes_in_the_same_order(
     cases = [
         *(case(number) for number in range(300)),
         b'{"text": "a\\u0000b"}',
-        b'{"text": "' + b"x " * 150_000 + b'"}',
+        b'{"text": "' + b"x " * 1_000_001 + b'"}',
     ]
     written: list[bytes] = []
     tally = RowTally()

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agent.redaction.engine import Engine
+from agent.redaction.engine import Engine, build_engine
+from agent.redaction.policy.policy import OwnRecognizer, load_policy
 from agent.redaction.rules.en.names import words
 from agent.redaction.rules.word_lists import read_entries
 from agent.redaction.spans.ordinary import drop_ordinary
@@ -93,3 +94,14 @@ def test_no_common_name_is_listed_as_an_eponym_or_a_brand():
     alone = {entry.lower() for entry in read_entries("en", "eponyms_alone")}
     assert names.isdisjoint(alone)
     assert names.isdisjoint(words("drug_brands"))
+
+
+def test_a_policys_own_patterns_and_phrases_are_taken_whatever_words_they_are():
+    policy = load_policy("hipaa_safe_harbor").model_copy(
+        update={
+            "deny": {"NAME": ("preschool",)},
+            "recognizers": (OwnRecognizer(entity="NAME", pattern="potassium"),),
+        }
+    )
+    shown = build_engine(policy).redact("The preschool was closed; potassium normal.")
+    assert shown == "The [NAME-1] was closed; [NAME-2] normal."
