@@ -1,7 +1,8 @@
 """The data of the shipped public benchmarks, which is published and known by its digests."""
 
-from functools import cache
 from pathlib import Path
+
+from agent.redaction.digest_list import read_digests
 
 _DIGESTS = Path(__file__).with_name("published_data.txt")
 
@@ -12,10 +13,4 @@ def is_published(source: str) -> bool:
     Args:
         source: digest of a definition and its data, see `agent.vocabulary.Instance.source`.
     """
-    return source in _read_digests()
-
-
-@cache
-def _read_digests() -> frozenset[str]:
-    lines = _DIGESTS.read_text("ascii").splitlines()
-    return frozenset(line for line in lines if not line.startswith("#"))
+    return source in read_digests(_DIGESTS)
