@@ -10,8 +10,23 @@ Engine = Literal["llamacpp", "vllm"]
 
 _ENGINES: tuple[Engine, ...] = ("llamacpp", "vllm")
 # The agent itself sets these: the address, the secret and the name decide who can ask the server, and for what.
-_OWN_ARGUMENTS = ("--host", "--port", "--api-key", "--model", "--served-model-name", "--uds")
-_REMOTE_CODE = "--trust-remote-code"
+_OWN = "is set by the agent"
+_RUNS_CODE = "could run code that is not vLLM's"
+_LOGS = "could write prompts to the server's log"
+_REFUSED = {
+    "--host": _OWN,
+    "--port": _OWN,
+    "--uds": _OWN,
+    "--api-key": _OWN,
+    "--model": _OWN,
+    "--served-model-name": _OWN,
+    "--config": "could set what the agent sets",
+    "--trust-remote-code": _RUNS_CODE,
+    "--middleware": _RUNS_CODE,
+    "--enable-log-requests": _LOGS,
+    "--enable-log-outputs": _LOGS,
+    "--max-log-len": _LOGS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +59,9 @@ def read_model_server(section: YamlMap, folder: Path) -> ModelServer:
     engine: Engine = "vllm" if section.choice("engine", _ENGINES) == "vllm" else "llamacpp"
     extra_arguments = section.texts("extra_arguments")
     for argument in extra_arguments:
-        option = argument.partition("=")[0]
-        if option in _OWN_ARGUMENTS:
-            section.note("extra_arguments", f"{option} is set by the agent")
-        if option == _REMOTE_CODE:
-            section.note(
-                "extra_arguments", f"{option} would run code from the folder of the weights"
-            )
+        refusal = _find_refusal(argument)
+        if refusal:
+            section.note("extra_arguments", refusal)
     server = ModelServer(
         engine=engine,
         weights=folder / section.name("weights"),
@@ -81,3 +92,14 @@ def _read_share(section: YamlMap) -> float | None:
         section.note("gpu_share", "expected a number above 0 and at most 1, such as 0.9")
         return None
     return share
+
+
+def _find_refusal(argument: str) -> str:
+    """Return why an argument is refused, or "". vLLM also accepts options with underscores or without their end."""
+    option = argument.partition("=")[0].replace("_", "-")
+    if not option.startswith("--"):
+        return ""  # the value of an option before it, or a short option, none of which is refused
+    for refused, reason in _REFUSED.items():
+        if refused.startswith(option):
+            return f"{refused} {reason}"
+    return ""

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.output import with_site
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 
 if TYPE_CHECKING:
     from agent.catalog.deployments import Deployment
+    from agent.model_servers.running import RunningServer
     from agent.site.directory import Site
 
 _NOTE_EVERY_S = 10.0
+_WATCH_EVERY_S = 0.5
 
 
 @click.group()
@@ -41,16 +43,16 @@ def serve_command(site: "Site", name: str, background: bool) -> None:
     from agent.model_servers.start import serve, start_in_background
 
     deployment = _find_managed(site, name)
+    # A command that is ended must not leave a server that is half started.
+    signal.signal(signal.SIGTERM, _end_command)
     if background:
-        # A command that is ended while it waits must not leave a server that is half started.
-        signal.signal(signal.SIGTERM, _end_command)
         server = start_in_background(site, deployment, WaitingNotes(name))
         click.echo(f"{name} is ready at {server.address}")
         click.echo(with_site(f"Stop it with `intramural models stop {name}`."))
         return
     with serve(site, deployment, WaitingNotes(name)) as server:
         click.echo(f"{name} is ready at {server.address}; stop it with Ctrl-C")
-        signal.sigwait({signal.SIGINT, signal.SIGTERM})
+        _wait_until_ended(site, server)
 
 
 @models.command("stop")
@@ -74,21 +76,22 @@ def list_command(site: "Site") -> None:
     Each line states whether the server runs, and the beginning of the digest of its weights.
     """
     from agent.errors import AgentError
-    from agent.model_servers.running import ServerFolder
+    from agent.model_servers.running import list_running
     from agent.model_servers.weights import compute_digest
 
+    running = {server.deployment: server for server in list_running(site.servers)}
     for name, deployment in _read_managed(site).items():
         assert deployment.managed is not None
-        running = ServerFolder.find(site.servers, name).read()
-        state = "does not run"
-        if running is not None:
-            minutes = (time.time() - running.started_at) / 60
-            state = f"runs at {running.address} for {minutes:.0f} min"
+        state = _describe_state(running.pop(name, None))
         try:
             digest = compute_digest(deployment.managed.weights, site.servers / "weights.json")[:16]
         except AgentError as error:
             digest = str(error)
         click.echo(f"{name}  {deployment.managed.engine}  {state}  weights {digest}")
+    for name, server in running.items():
+        click.echo(
+            f"{name}  {server.engine}  {_describe_state(server)}  not in {site.deployments.name}"
+        )
 
 
 @models.command("check")
@@ -111,6 +114,13 @@ def check_command(site: "Site", names: tuple[str, ...]) -> None:
         click.echo(f"{name}: the engine is installed, and the weights are of its kind")
 
 
+def _describe_state(server: "RunningServer | None") -> str:
+    if server is None:
+        return "does not run"
+    minutes = (time.time() - server.started_at) / 60
+    return f"runs at {server.address} for {minutes:.0f} min"
+
+
 class WaitingNotes:
     """Tells a person that a server is still starting.
 
@@ -130,6 +140,23 @@ class WaitingNotes:
         elif seconds >= self._next_s:
             self._next_s += _NOTE_EVERY_S
             click.echo(f"starting {self._name}: {seconds:.0f} s", err=True)
+
+
+def _wait_until_ended(site: "Site", server: "RunningServer") -> None:
+    """Wait until Ctrl-C.
+
+    Raises:
+        InferenceError: the server ended by itself, or another command stopped it.
+    """
+    from agent.model_servers.running import ServerFolder
+
+    try:
+        while server.is_alive():
+            time.sleep(_WATCH_EVERY_S)
+    except KeyboardInterrupt:
+        return
+    log = ServerFolder.find(site.servers, server.deployment).log
+    raise InferenceError(f"the server of {server.deployment} has ended", f"See its log: {log}")
 
 
 def _end_command(number: int, frame: object) -> None:

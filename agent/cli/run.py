@@ -188,6 +188,11 @@ def run(
     if plan_digest is not None:
         options |= _read_sampling_options(site, plan_digest, entries)
     run_options = RunOptions(**options)
+    if served and (skip_instances or dry_run):
+        raise ConfigError(
+            "--serve starts a server only for a run, not with --dry-run or --skip-instances",
+            f"Start it first: `intramural models serve {served[0]} --background`.",
+        )
     if skip_instances:
         _list_plans(plan_runs(site, entries, run_options))
         return

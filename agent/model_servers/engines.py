@@ -77,6 +77,7 @@ def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> Eng
     command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
     command += ["--model", str(server.weights), "--served-model-name", name]
     command += ["--host", ADDRESS, "--port", str(port), "--max-num-seqs", str(server.parallel)]
+    command += ["--max-log-len", "0"]  # no character of a prompt is written to the log
     if server.context is not None:
         command += ["--max-model-len", str(server.context)]
     if server.gpu_share is not None:

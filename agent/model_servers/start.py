@@ -196,7 +196,7 @@ def _await_ready(started: _Started, folder: ServerFolder, waiting: Waiting) -> N
 
 
 def _end_guardian(guardian: "subprocess.Popen[bytes]") -> None:
-    """Close the guardian's input, upon which it ends the engine and itself."""
+    """End the guardian, which ends the engine first."""
     with suppress(OSError):
         guardian.terminate()
     if guardian.stdin is not None:

@@ -1,10 +1,12 @@
 """`intramural models` as people call it: what is listed and checked, and what is said of wrong names and weights."""
 
 import importlib.util
+import os
 from pathlib import Path
 
 import pytest
 
+from agent.model_servers.running import RunningServer, ServerFolder, read_begin
 from agent.site.directory import Site, create_site
 from tests.agent.terminal import Done, intramural
 
@@ -65,3 +67,20 @@ def test_a_deployment_without_model_server_is_not_started(site: Site, name: str)
 
 def test_stopping_what_does_not_run_says_so(site: Site):
     assert models(site, "stop", "local/one").stdout == "local/one does not run\n"
+
+
+def test_serving_is_only_for_runs_that_are_made(site: Site):
+    entry = ("--run-entries", "pubmed_qa:model=org/one", "--suite", "try", "--serve", "local/one")
+    done = intramural("--site", str(site.directory), "run", *entry, "--dry-run", cwd=site.directory)
+    assert done.returncode == 2
+    assert "models serve local/one --background" in done.stderr
+
+
+def test_a_server_whose_deployment_was_removed_is_listed_as_long_as_it_runs(site: Site):
+    folder = ServerFolder.find(site.servers, "gone")
+    folder.path.mkdir(parents=True)
+    own = os.getpid()
+    folder.write(RunningServer("gone", "vllm", "http://127.0.0.1:9/v1", own, read_begin(own), 0))
+    last = models(site, "list").stdout.splitlines()[-1]
+    assert last.startswith("gone  vllm  runs at http://127.0.0.1:9/v1")
+    assert last.endswith("not in model_deployments.yaml")

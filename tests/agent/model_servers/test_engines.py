@@ -1,0 +1,42 @@
+"""How engines are started: no secret in what others can read, no prompt in a log, no look beyond this machine."""
+
+import importlib.util
+import itertools
+from pathlib import Path
+
+import pytest
+
+from agent.catalog.model_server import Engine, ModelServer
+from agent.errors import ConfigError
+from agent.model_servers.engines import describe_start
+
+TOKEN = "secret-token"
+
+
+@pytest.fixture(autouse=True)
+def every_engine_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+
+
+@pytest.mark.parametrize("engine", ["llamacpp", "vllm"])
+def test_the_token_is_in_no_list_of_processes(engine: Engine):
+    start = describe_start(ModelServer(engine, Path("m")), "org/m", 8123, TOKEN)
+    assert TOKEN not in " ".join(start.command)
+    assert TOKEN in start.first_line + start.environment.get("VLLM_API_KEY", "")
+    assert start.environment["HF_HUB_OFFLINE"] == "1"
+
+
+def test_vllm_writes_no_character_of_a_prompt_to_its_log_and_serves_this_machine_alone():
+    server = ModelServer("vllm", Path("m"), context=2048, gpu_share=0.5)
+    command = describe_start(server, "org/m", 8123, TOKEN).command
+    options = dict(itertools.pairwise(command))
+    assert options["--max-log-len"] == "0"
+    assert (options["--host"], options["--port"]) == ("127.0.0.1", "8123")
+    assert (options["--max-model-len"], options["--gpu-memory-utilization"]) == ("2048", "0.5")
+
+
+def test_a_missing_engine_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError) as caught:
+        describe_start(ModelServer("vllm", Path("m")), "org/m", 8123, TOKEN)
+    assert "pip install 'intramural[vllm]'" in caught.value.advice
