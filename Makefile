@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -59,6 +59,10 @@ model-en: $(VENV)/installed-test
 # (or a file of its texts with their spans, one a line). Half a minute of one core.
 model-es: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.redaction_training.spanish $(CORPUS) agent/redaction/models/es
+
+# Trains the weights that recognise languages: make model-languages DJANGO=FOLDER_OF_THE_WHEEL CORPUS=SPACCC_MEDDOCAN/corpus/train/brat
+model-languages: $(VENV)/installed-test
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.redaction_training.language_detector $(DJANGO) $(CORPUS) agent/redaction/languages
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:
