@@ -28,6 +28,8 @@ from protocol.merkle import leaf_hash
 
 MAX_LINE_LENGTH = 64 * 1024 * 1024  # bytes
 MAX_HEADER_LENGTH = 4096  # bytes
+_GZIP_MAGIC = b"\x1f\x8b"
+_PORTION_LENGTH = 1024 * 1024  # bytes
 _DAMAGED_ADVICE = "Use another backup. Nothing was restored."
 
 
@@ -58,14 +60,14 @@ def restore_backup(
         database = Database(database_url or f"sqlite:///{directory.absolute() / DATABASE_FILE}")
         try:
             database.migrate()
-            with gzip.open(backup, "rb") as stream, database.writing() as connection:
+            with (
+                _refusing_damage(),
+                gzip.open(backup, "rb") as stream,
+                database.writing() as connection,
+            ):
                 files = _Reader(stream).read_all(connection)
                 mark_restored(connection, _check_log(connection), today_day)
                 _write_files(directory, files, database_url)
-        except EOFError:
-            raise _damaged("it is truncated") from None
-        except (gzip.BadGzipFile, zlib.error):
-            raise _damaged("its bytes have changed since it was written") from None
         except (ValueError, KeyError, TypeError):
             raise _damaged("its content is malformed") from None
         except OSError as error:
@@ -78,16 +80,21 @@ def restore_backup(
 
 
 def _check_kind(backup: Path) -> None:
-    """Refuse a file that is not a backup, before anything is created. Raises SettingsError."""
+    """Refuse a file that is not a backup, before anything is created.
+
+    Raises:
+        SettingsError: the file cannot be read, or is not a backup of this version.
+        StoreError: the file is compressed, but truncated or changed.
+    """
     try:
-        with gzip.open(backup, "rb") as stream:
-            header = json.loads(stream.readline(MAX_HEADER_LENGTH))
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
-        header = None
-    kind = header.get("format") if isinstance(header, dict) else None
+        kind = _read_format(backup)
+    except OSError as error:
+        raise SettingsError(
+            f"{backup.name} cannot be read: {error.strerror}", "Check the path and its permissions."
+        ) from None
     if kind == FORMAT:
         return
-    if isinstance(kind, str) and kind.startswith(FORMAT.partition("/")[0]):
+    if kind is not None and kind.startswith(FORMAT.partition("/")[0]):
         raise SettingsError(
             f"{backup.name} was written by another version of intramural",
             "Restore it with the version that created it.",
@@ -96,6 +103,40 @@ def _check_kind(backup: Path) -> None:
         f"{backup.name} is not a backup of an aggregator",
         "Use a file that `intramural-aggregator backup` has written. Nothing was restored.",
     )
+
+
+def _read_format(backup: Path) -> str | None:
+    """Return the format that a file's first line states, or None if the file is not a backup.
+
+    Raises:
+        OSError: the file cannot be read.
+        StoreError: the file is compressed, but truncated or changed.
+    """
+    with backup.open("rb") as file:
+        if file.read(len(_GZIP_MAGIC)) != _GZIP_MAGIC:
+            return None
+    with _refusing_damage(), gzip.open(backup, "rb") as stream:
+        first_line = stream.readline(MAX_HEADER_LENGTH)
+        # A changed byte can hide or alter the first line, and only the end of the file tells.
+        while stream.read(_PORTION_LENGTH):
+            pass
+    try:
+        header = json.loads(first_line)
+    except (ValueError, RecursionError):
+        return None
+    kind = header.get("format") if isinstance(header, dict) else None
+    return kind if isinstance(kind, str) else None
+
+
+@contextmanager
+def _refusing_damage() -> Iterator[None]:
+    """Refuse compressed bytes that are truncated or changed. Raises StoreError."""
+    try:
+        yield
+    except EOFError:
+        raise _damaged("it is truncated") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise _damaged("its bytes have changed since it was written") from None
 
 
 @contextmanager
