@@ -168,11 +168,21 @@ class AnswerParser:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """One seat of a jury: a model and its deployment. `name` is a short name for people; "" means the model's name."""
+    """One seat of a jury: a model, its deployment, and how its replies are sampled.
+
+    Attributes:
+        model_deployment: the deployment that serves the model.
+        model_name: the model's name.
+        name: a short name for people; "" means the model's name.
+        seed: the seed of its requests; None if they carry none.
+        temperature: the sampling temperature of its requests, from 0 to 2.
+    """
 
     model_deployment: str
     model_name: str
     name: str = ""
+    seed: int | None = None
+    temperature: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

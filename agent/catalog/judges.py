@@ -9,6 +9,10 @@ from agent.io.yaml_map import YamlMap, read_yaml
 from agent.metrics import Judge
 
 _MAX_SEATS = 99
+# Servers read a seed as 32 or 64 bits, with or without a sign. This range means the same to all of them; llama.cpp
+# takes -1 and 4,294,967,295 for "any seed".
+_MAX_SEED = 2**31 - 1
+_MAX_TEMPERATURE = 2.0  # servers refuse higher ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +24,10 @@ class Jury:
 
 
 def read_jury(path: Path) -> Jury:
-    """Read MedHELM's judges.yaml: `judges` with `name`, `model` and `model_deployment`, and our own key `quorum`.
+    """Read MedHELM's judges.yaml: `judges` with `name`, `model` and `model_deployment`.
 
-    Judges may also have the keys used in definitions, `name` (the deployment) and `model_name`. Two judges with the
-    same deployment are two seats.
+    Our own keys are `quorum`, and `seed` and `temperature` of a judge. Judges may also have the keys used in
+    definitions, `name` (the deployment) and `model_name`. Two judges with the same deployment are two seats.
 
     Raises:
         ConfigError: the file has problems, all of which are listed by key.
@@ -48,9 +52,17 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
     """Read the optional key `judges`, with MedHELM's keys or with those used in definitions."""
     judges: list[Judge] = []
     for inner in section.maps("judges"):
+        seed = inner.integer("seed", None, low=0, high=_MAX_SEED)
+        temperature = inner.number("temperature", 0.0, low=0, high=_MAX_TEMPERATURE)
         if inner.has("model_deployment"):
             judges.append(
-                Judge(inner.name("model_deployment"), _read_model(inner), inner.name("name", ""))
+                Judge(
+                    inner.name("model_deployment"),
+                    _read_model(inner),
+                    inner.name("name", ""),
+                    seed=seed,
+                    temperature=temperature,
+                )
             )
         elif inner.has("model"):
             inner.note(
@@ -60,7 +72,14 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
             inner.skip("model")
             inner.skip("name")
         else:
-            judges.append(Judge(inner.name("name"), inner.name("model_name")))
+            judges.append(
+                Judge(
+                    inner.name("name"),
+                    inner.name("model_name"),
+                    seed=seed,
+                    temperature=temperature,
+                )
+            )
         inner.finish()
     if len(judges) > _MAX_SEATS:
         section.note("judges", f"lists {len(judges)} judges; expected at most {_MAX_SEATS}")

@@ -27,7 +27,7 @@ from agent.inference.probe import probe
 from agent.inference.window import window_of
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import describe_own_judge, is_on_own_jury, seat_judges
-from agent.jury.seats import compute_quorum
+from agent.jury.seats import compute_quorum, describe_equal_seats
 from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import Judge, MetricUse
 from agent.model_servers.engines import check_installed
@@ -488,8 +488,11 @@ def _check_jury(site: Site) -> Check:
     quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
     outside = sum(seat.outside for seat in seats)
     sent = f"; {outside} of them are external and get redacted text only" if outside else ""
-    names = ", ".join(dict.fromkeys(seat.deployment.name for seat in seats))
+    names = ", ".join(dict.fromkeys(seat.label for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
+    if equal_seats := describe_equal_seats(jury.judges):
+        advice = f"Correct {site.judges.name}."
+        return Check("jury", "warning", f"{finding}; {'; '.join(equal_seats)}", advice)
     if len(seats) < MIN_SEATS:
         return Check(
             "jury", "warning", finding, "Name at least three judges of different families."

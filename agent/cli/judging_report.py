@@ -51,7 +51,7 @@ def describe_unjudged(
     with_jury: dict[str, None] = {}
     for summary in summaries:
         if any(metric.unscored.get(Reason.NOT_JUDGED) for metric in summary.metrics):
-            benchmarks = with_jury if _find_judges(summary.run) else without_jury
+            benchmarks = with_jury if find_judges(summary.run) else without_jury
             benchmarks[summary.run.benchmark] = None
     command = f"`intramural judge --suite {suite}`"
     lines: list[str] = []
@@ -67,7 +67,8 @@ def describe_unjudged(
     return lines
 
 
-def _find_judges(run: "Run") -> "tuple[Judge, ...]":
+def find_judges(run: "Run") -> "tuple[Judge, ...]":
+    """Return the judges of a run's jury by seat; empty without a jury."""
     for metric in run.details.metrics:
         if metric.jury is not None:
             return metric.judges
@@ -76,7 +77,7 @@ def _find_judges(run: "Run") -> "tuple[Judge, ...]":
 
 def is_judged_by_itself(run: "Run") -> bool:
     """Return whether the run's deployment is a judge of its own answers."""
-    return any(judge.model_deployment == run.deployment for judge in _find_judges(run))
+    return any(judge.model_deployment == run.deployment for judge in find_judges(run))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class JudgingUsage:
         from agent.results.usage import describe_judge_usage
 
         seats_by_judge: dict[str, list[int]] = {}
-        for number, judge in enumerate(_find_judges(run)):
+        for number, judge in enumerate(find_judges(run)):
             seats_by_judge.setdefault(judge.model_deployment or judge.model_name, []).append(number)
         lines: list[str] = []
         for name, seats in seats_by_judge.items():

@@ -28,6 +28,8 @@ def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
                 "name": judge.name,
                 "model": judge.model_name,
                 "model_deployment": judge.model_deployment,
+                "seed": judge.seed,
+                "temperature": judge.temperature,
             }
         )
     return {
@@ -42,7 +44,7 @@ def build_jury_terms(use: "MetricUse") -> dict[str, Any]:
 
 def describe_jury(use: "MetricUse") -> list[str]:
     """Return lines that describe how a jury grades."""
-    from agent.jury.seats import name_seats
+    from agent.jury.seats import label_seats
 
     lines = [f"{use.name}: grades from {use.scale.low:g} to {use.scale.high:g}"]
     for name, question in use.criteria.items():
@@ -52,7 +54,7 @@ def describe_jury(use: "MetricUse") -> list[str]:
     lines.append(f"  asked with {prompt}; the right answer is {gold}")
     quorum = f", and at least {use.quorum}" if use.quorum else ""
     lines.append(f"  valid verdicts needed: more than half of the seats{quorum}")
-    judges = ", ".join(name_seats(use.judges))
+    judges = ", ".join(label_seats(use.judges))
     lines.append(
         f"  judges: {judges or 'named by --judges, by the run entry, or by judges.yaml in the site'}"
     )

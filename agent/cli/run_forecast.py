@@ -13,6 +13,7 @@ from agent.inference.limits import HttpLimits
 from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
+from agent.jury.seats import describe_equal_seats
 from agent.runs.forecast.cost import Forecast, Pace, describe_forecast, describe_total
 from agent.runs.forecast.judging import (
     JudgeForecast,
@@ -152,6 +153,9 @@ def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
         )
     if is_on_own_jury(plan.deployment.name, plan.jury):
         lines.append(f"note: {describe_own_judge(plan.deployment.name)}")
+    lines += [
+        f"note: {warning}" for warning in describe_equal_seats([seat.judge for seat in plan.jury])
+    ]
     return lines
 
 

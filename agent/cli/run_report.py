@@ -11,6 +11,7 @@ from agent.cli.judging_report import (
     describe_seats,
     describe_unjudged,
     describe_unseated,
+    find_judges,
     is_judged_by_itself,
 )
 from agent.cli.unread import report_unread_runs
@@ -45,8 +46,9 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
 
 
 def _print_notes(runs: "Sequence[Run]") -> None:
-    """Print the workarounds for servers and the models that judge themselves, each once."""
+    """Print the workarounds for servers, and what is wrong with juries, each once."""
     from agent.judging.jury_selection import describe_own_judge
+    from agent.jury.seats import describe_equal_seats
 
     notes: list[str] = []
     for run in runs:
@@ -54,6 +56,7 @@ def _print_notes(runs: "Sequence[Run]") -> None:
     for run in runs:
         if is_judged_by_itself(run):
             notes.append(describe_own_judge(run.deployment))
+        notes += describe_equal_seats(find_judges(run))
     for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)
 

@@ -161,7 +161,8 @@ class ShownNames:
         return replace(metric, jury=replace(metric.jury, judges=judges))
 
     def _show_judge(self, judge: Judge) -> Judge:
-        return Judge(
+        return replace(
+            judge,
             model_deployment=self._show_plain("deployment", judge.model_deployment),
             model_name=self._show_plain("judge", judge.model_name),
             name=judge.name and self._show_plain("judge", judge.name),

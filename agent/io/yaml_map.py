@@ -1,5 +1,6 @@
 """Read YAML written by people, and report all problems and wrong keys at once."""
 
+import math
 from pathlib import Path
 from typing import overload
 
@@ -138,6 +139,21 @@ class YamlMap:
             return default
         if not low <= number <= high:
             self.note(key, f"expected a number from {low} to {high}")
+            return default
+        return number
+
+    def number(self, key: str, default: float, *, low: float, high: float) -> float:
+        """Return a number within `low` and `high`, with or without decimals."""
+        value = self.text(key, "")
+        if not value:
+            return default
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        # A comparison with nan is false, so it is refused too.
+        if not low <= number <= high:
+            self.note(key, f"expected a number from {low:g} to {high:g}")
             return default
         return number
 

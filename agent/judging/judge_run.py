@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
-from agent.inference.endpoint import ServerKey, identify_server
+from agent.inference.endpoint import identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
 from agent.judging.judgement_writer import JudgementWriter
-from agent.judging.jury_selection import SeatedJudge
+from agent.judging.jury_selection import JudgeKey, SeatedJudge
 from agent.judging.probe_judges import JudgeCapabilities
 from agent.jury.fence import extend_marker
 from agent.jury.prompts import (
@@ -199,7 +199,7 @@ class _Question:
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """One judge's server, with its seats and remaining questions."""
+    """One judge's server, with the seats that share its replies, and their remaining questions."""
 
     judge: SeatedJudge
     capabilities: Capabilities
@@ -277,13 +277,11 @@ class _RunJudging:
                     seats[seat.seat] = seat
             self._seats[position] = seats
             self._finish_if_asked(position)
-        judges: dict[
-            ServerKey, SeatedJudge
-        ] = {}  # seats with the same deployment share its replies
+        judges: dict[JudgeKey, SeatedJudge] = {}  # seats with the same requests share the replies
         for number in self._seats_asked_now:
             judge = self._jury[number]
-            judges[identify_server(judge.deployment)] = judge
-        servers = [self._build_server(key, judge, positions) for key, judge in judges.items()]
+            judges[judge.identity] = judge
+        servers = [self._build_server(judge, positions) for judge in judges.values()]
         max_in_flight: dict[str, int] = {}  # by address: judges on the same server share its slots
         for server in servers:
             address = server.judge.deployment.base_url
@@ -317,15 +315,12 @@ class _RunJudging:
             slots=slots,
         )
 
-    def _build_server(
-        self, key: ServerKey, judge: SeatedJudge, positions: Sequence[int]
-    ) -> _Server:
+    def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
         seats = [
-            number
-            for number, seat in enumerate(self._jury)
-            if identify_server(seat.deployment) == key
+            number for number, seat in enumerate(self._jury) if seat.identity == judge.identity
         ]
-        server = _Server(judge, self._capabilities[key], seats, iter(()))
+        capabilities = self._capabilities[identify_server(judge.deployment)]
+        server = _Server(judge, capabilities, seats, iter(()))
         server.firsts = self._prepare_questions(server, positions)
         return server
 
@@ -391,6 +386,8 @@ class _RunJudging:
             deployment.served_model,
             write_judge_messages(self._use, matter, marker),
             limit_verdict_tokens(window_of(deployment, capabilities)),
+            temperature=server.judge.judge.temperature,
+            seed=server.judge.judge.seed,
             extra_body=extra_body,
         )
         key = self._store.identities.judgement_key(deployment.name, request_identity(request))

@@ -33,6 +33,7 @@ from agent.judging.jury_selection import (
 )
 from agent.judging.probe_judges import describe_judges, probe_judges
 from agent.jury.rubric import read_rubric
+from agent.jury.seats import describe_equal_seats
 from agent.metrics import JUDGED, MetricUse
 from agent.results.purged import describe_purged
 from agent.results.summarize import RunSummary, summarise_run
@@ -193,11 +194,12 @@ def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSu
     for task in tasks:
         if is_on_own_jury(task.run.deployment, task.jury):
             notes.append(describe_own_judge(task.run.deployment))
+        notes += describe_equal_seats(task.use.judges)
     if undefined:
         notes.append(f"{_describe_undefined(undefined)}. {_RUN_AGAIN}")
     if not options.judges:
         notes += _describe_other_juries(site, runs, definitions)
-    return JudgingSurvey(judged_runs, tasks, notes)
+    return JudgingSurvey(judged_runs, tasks, list(dict.fromkeys(notes)))
 
 
 @contextmanager

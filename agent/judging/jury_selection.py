@@ -13,10 +13,15 @@ from agent.catalog.deployment_map import map_name
 from agent.catalog.deployments import Deployment
 from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
+from agent.inference.endpoint import identify_server
 from agent.io.wording import format_count, nearest
+from agent.jury.seats import describe_sampling
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.model_servers.start import resolve_managed
 from agent.site.directory import Site
+
+# Equal for seats whose judge gets the same requests: deployment, served model, seed and temperature.
+JudgeKey = tuple[str, str, int | None, float]
 
 _NO_JUDGES = "Add it to model_deployments.yaml, or choose another jury with --judges FILE."
 _LATER = "Or use `run --no-judging`, and have the answers judged later with `intramural judge`."
@@ -46,6 +51,18 @@ class SeatedJudge:
     deployment: Deployment
     max_in_flight: int
     outside: bool = False
+
+    @property
+    def identity(self) -> JudgeKey:
+        """The key under which this seat shares its judge's requests and replies with others."""
+        judge = self.judge
+        return (*identify_server(self.deployment), judge.seed, judge.temperature)
+
+    @property
+    def label(self) -> str:
+        """The deployment's name, with the seed and the temperature if the seat sets them."""
+        sampling = describe_sampling(self.judge)
+        return f"{self.deployment.name} ({sampling})" if sampling else self.deployment.name
 
 
 def choose_jury(
@@ -122,7 +139,7 @@ def _map_judge(
             f"the deployment map assigns the judge {judge.name or judge.model_name} to {name}, which is not in "
             f"model_deployments.yaml{nearest(name, deployments)}"
         )
-    return Judge(name, deployments[name].model_name)
+    return replace(judge, model_deployment=name, model_name=deployments[name].model_name, name="")
 
 
 def seat_judges(

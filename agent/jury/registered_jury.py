@@ -6,7 +6,7 @@ Grades from different juries cannot be merged, so a site's scores enter a cell o
 from collections.abc import Sequence
 
 from agent.jury.rubric import read_rubric
-from agent.jury.seats import count_needed_verdicts
+from agent.jury.seats import count_needed_verdicts, describe_sampling
 from agent.metrics import Judge, MetricUse
 from protocol.identity import tagged_digest
 from protocol.scorecard import Jury
@@ -26,14 +26,15 @@ def register_jury(
     return Jury(
         id=jury_id,
         seats=tuple(judge.model_name for judge in judges),
-        rubric=rubric_digest(use),
+        rubric=rubric_digest(use, judges),
         quorum=count_needed_verdicts(len(judges), quorum),
     )
 
 
-def rubric_digest(use: MetricUse) -> str:
-    """Return the digest of the request to the judges of a metric: criteria, questions, fields, prompt and scale.
+def rubric_digest(use: MetricUse, judges: Sequence[Judge] = ()) -> str:
+    """Return the digest of the requests to the judges of a metric.
 
+    It covers criteria, questions, fields, prompt and scale, and the seeds and temperatures of `judges` if any is set.
     Other parts of the request depend on the agent's version, which every statement names.
     """
     rubric = read_rubric(use)
@@ -42,7 +43,11 @@ def rubric_digest(use: MetricUse) -> str:
         question = use.criteria.get(name, "")
         criteria.append([name, question, list(rubric.fields[name])])
     scale = [f"{use.scale.low:g}", f"{use.scale.high:g}"]
-    return tagged_digest("rubric", [criteria, use.prompt, use.gold_shown, scale])
+    request: list[object] = [criteria, use.prompt, use.gold_shown, scale]
+    # Left out if nothing is set, so that the digests of juries registered earlier stay the same.
+    if any(describe_sampling(judge) for judge in judges):
+        request.append(sorted([judge.model_name, describe_sampling(judge)] for judge in judges))
+    return tagged_digest("rubric", request)
 
 
 def describe_other_jury(use: MetricUse, registered: Jury) -> str:
@@ -59,8 +64,10 @@ def describe_other_jury(use: MetricUse, registered: Jury) -> str:
         differences.append(
             f"its judges were {', '.join(judges)} instead of {', '.join(registered_judges)}"
         )
-    if rubric_digest(use) != registered.rubric:
-        differences.append("its rubric was different (criteria, questions, prompt or scale)")
+    if rubric_digest(use, use.judges) != registered.rubric:
+        differences.append(
+            "its rubric was different (criteria, questions, prompt, scale, or its judges' seeds and temperatures)"
+        )
     quorum = count_needed_verdicts(len(use.judges), use.quorum)
     if quorum != registered.quorum:
         differences.append(f"it required {quorum} valid verdicts instead of {registered.quorum}")

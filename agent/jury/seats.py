@@ -45,6 +45,47 @@ def name_seats(judges: Sequence[Judge]) -> tuple[str, ...]:
     return tuple(seat_names)
 
 
+def label_seats(judges: Sequence[Judge]) -> tuple[str, ...]:
+    """Return the name of each seat, with the seed and the temperature of its judge if the jury sets them."""
+    labels = []
+    for name, judge in zip(name_seats(judges), judges, strict=True):
+        sampling = describe_sampling(judge)
+        labels.append(f"{name} ({sampling})" if sampling else name)
+    return tuple(labels)
+
+
+def describe_sampling(judge: Judge) -> str:
+    """Return the seed and the temperature of a judge's requests; empty if the jury sets neither."""
+    parts = []
+    if judge.seed is not None:
+        parts.append(f"seed {judge.seed}")
+    if judge.temperature:
+        parts.append(f"temperature {judge.temperature:g}")
+    return ", ".join(parts)
+
+
+def describe_equal_seats(judges: Sequence[Judge]) -> list[str]:
+    """Return a warning for each deployment of which several seats always give the same verdict.
+
+    At temperature 0 a seed changes nothing. Above it, seats with the same seed share one reply.
+    """
+    seats_by_source: dict[tuple[str, int | None, float], list[str]] = {}
+    for name, judge in zip(name_seats(judges), judges, strict=True):
+        seed = judge.seed if judge.temperature else None
+        source = (judge.model_deployment or judge.model_name, seed, judge.temperature)
+        seats_by_source.setdefault(source, []).append(name)
+    warnings = []
+    for (deployment, _, temperature), seats in seats_by_source.items():
+        if len(seats) < 2:
+            continue
+        sampling = "with one seed and temperature" if temperature else "at temperature 0"
+        warnings.append(
+            f"the seats {', '.join(seats)} always give the same verdict and are one opinion: each asks {deployment} "
+            f"{sampling}. Name other models, or give each seat its own seed and a temperature above 0"
+        )
+    return warnings
+
+
 def _number_name(name: str, taken: Set[str]) -> str:
     """Return the name with the first number that makes it unique."""
     number = 1

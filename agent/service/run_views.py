@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
 from agent.exchange.shown_names import ShownNames
-from agent.jury.seats import count_needed_verdicts, name_seats
+from agent.jury.seats import count_needed_verdicts, label_seats
 from agent.redaction.gateway.cases import ClearedCase, Clearer
 from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
@@ -230,7 +230,7 @@ def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
     jury = judged_metrics[0].jury
     if jury is None:
         return
-    yield "Jury", ", ".join(name_seats(jury.judges))
+    yield "Jury", ", ".join(label_seats(jury.judges))
     rule = ""
     if details.origin is None:  # HELM has no quorum
         seats = len(jury.judges)

@@ -19,10 +19,10 @@ LEFT_OUT_IF_NONE = {
     "left out": True
 }  # metadata of a field whose key is omitted, rather than null, if the value is None
 _MAX_KEY_LENGTH = 60  # maximum length of an unknown key quoted in a message
-_ARRAYS = (
-    Judge,
-    Scale,
-)  # stored as lists of their fields, which is shorter and compatible with earlier versions
+# Stored as lists of their fields, which is shorter and compatible with earlier versions: type -> length of the shortest
+# list. Later fields are left out from the end of the list while they have their defaults, so that the records and the
+# digests of runs without them stay as they were.
+_ARRAYS: Mapping[type[Any], int] = {Judge: 3, Scale: 2}
 _TYPE_NAMES = {str: "a text", bool: "true or false", int: "a whole number", float: "a number"}
 
 _Reader = Callable[[object, str], Any]  # arguments: a value and the path of its key
@@ -197,11 +197,13 @@ def _read_mapping(read_item: _Reader) -> _Reader:
 def _read_array(kind: type[Any]) -> _Reader:
     """Return a reader for a dataclass stored as a list of its fields."""
     readers = [_reader_of(each) for each in get_type_hints(kind).values()]
+    shortest, longest = _ARRAYS[kind], len(readers)
+    lengths = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
 
     def read(value: object, path: str) -> object:
-        if not isinstance(value, list) or len(value) != len(readers):
-            raise _damaged(path, f"is not a list of {len(readers)}")
-        items = zip(readers, value, strict=True)
+        if not isinstance(value, list) or not shortest <= len(value) <= longest:
+            raise _damaged(path, f"is not a list of {lengths}")
+        items = zip(readers, value, strict=False)
         return kind(
             *(
                 read_item(item, f"{path}[{number}]")
@@ -232,8 +234,8 @@ def _write(value: Any) -> Any:
     """Return a field's value in its stored form."""
     if isinstance(value, StoredRecord):
         return value.to_json()
-    if isinstance(value, _ARRAYS):
-        return list(astuple(value))
+    if type(value) in _ARRAYS:
+        return _write_array(value)
     if isinstance(value, AnswerParser):
         return {key: _write(item) for key, item in asdict(value).items() if item != ()}
     if isinstance(value, tuple):
@@ -241,6 +243,15 @@ def _write(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _write(item) for key, item in value.items()}
     return value
+
+
+def _write_array(value: Any) -> list[object]:
+    """Return the fields of a dataclass as a list, without later fields at its end that have their defaults."""
+    items = list(astuple(value))
+    defaults = [each.default for each in fields(value)]
+    while len(items) > _ARRAYS[type(value)] and items[-1] == defaults[len(items) - 1]:
+        items.pop()
+    return items
 
 
 def _join(path: str, key: str) -> str:

@@ -88,9 +88,19 @@ def _write_metric(metric: KeptMetric, helm_name: str, scoring_of_run: str) -> di
     return record
 
 
+def _write_judge(judge: Judge) -> dict[str, Any]:
+    """Return one seat; its sampling is left out if the jury does not set it, as in earlier versions."""
+    seat: dict[str, Any] = {"name": judge.name, "model": judge.model_name}
+    if judge.seed is not None:
+        seat["seed"] = judge.seed
+    if judge.temperature:
+        seat["temperature"] = judge.temperature
+    return seat
+
+
 def _write_jury(jury: KeptJury) -> dict[str, Any]:
     return {
-        "judges": [{"name": judge.name, "model": judge.model_name} for judge in jury.judges],
+        "judges": [_write_judge(judge) for judge in jury.judges],
         "criteria": list(jury.criteria),
         "quorum": jury.quorum,
         "scale": [jury.scale.low, jury.scale.high],
@@ -246,7 +256,16 @@ def _read_jury(node: JsonNode) -> KeptJury:
     for judge in node.at("judges").items():
         name = judge.at("name").text()
         model = judge.at("model").name()
-        judges.append(Judge(model_deployment=model, model_name=model, name=name))
+        seed, temperature = judge.maybe("seed"), judge.maybe("temperature")
+        judges.append(
+            Judge(
+                model_deployment=model,
+                model_name=model,
+                name=name,
+                seed=None if seed is None else seed.count(),
+                temperature=0.0 if temperature is None else temperature.number(),
+            )
+        )
     scale = [end.number() for end in node.at("scale").items()]
     if len(judges) > MAX_JUDGES or any(
         judge.name and not judge.name.isprintable() for judge in judges

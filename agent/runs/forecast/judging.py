@@ -11,7 +11,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.window import prompt_budget, window_of
 from agent.judging.judge_run import limit_verdict_tokens, select_jury_measures
 from agent.judging.judge_suite import JudgingTask
-from agent.judging.jury_selection import SeatedJudge
+from agent.judging.jury_selection import JudgeKey, SeatedJudge
 from agent.jury.prompts import Matter, write_judge_messages
 from agent.metrics import MetricUse
 from agent.runs.forecast.cost import (
@@ -41,7 +41,7 @@ JudgeTrials = Mapping[ServerKey, ServerTrial]
 
 @dataclass(frozen=True, slots=True)
 class JudgeForecast:
-    """The forecast of a run's questions to one judge. Seats with the same deployment share their replies."""
+    """The forecast of a run's questions to one judge. Seats that ask it in the same way share its replies."""
 
     judge: SeatedJudge
     trial: ServerTrial
@@ -49,7 +49,7 @@ class JudgeForecast:
 
     def describe(self) -> list[str]:
         """Return lines for the user."""
-        name = self.judge.deployment.name
+        name = self.judge.label
         if not self.forecast.requests and not self.forecast.not_fitting:
             return [f"judge {name}: nothing is left to judge"]
         lines = []
@@ -126,7 +126,7 @@ def _forecast_judges(
     sizes: Mapping[int, PromptSize],
     trials: JudgeTrials,
 ) -> list[JudgeForecast]:
-    """Return one forecast for each deployment among the judges that are asked.
+    """Return one forecast for each judge that is asked; seats that share its replies count once.
 
     Args:
         jury: all seats.
@@ -135,17 +135,16 @@ def _forecast_judges(
         sizes: prompt sizes by position, without answers that are not shown to judges.
         trials: trials of the judges' servers.
     """
-    open_by_judge: dict[ServerKey, set[int]] = {}
+    open_by_judge: dict[JudgeKey, set[int]] = {}
     for judge, positions in zip(jury, open_by_seat, strict=True):
-        open_by_judge.setdefault(identify_server(judge.deployment), set()).update(positions)
-    judges = {identify_server(judge.deployment): judge for judge in asked}
+        open_by_judge.setdefault(judge.identity, set()).update(positions)
+    judges = {judge.identity: judge for judge in asked}
     forecasts = []
     for key, judge in judges.items():
         open_positions = sorted(open_by_judge[key] & sizes.keys())
         judge_sizes = [sizes[position] for position in open_positions]
-        forecasts.append(
-            JudgeForecast(judge, trials[key], _forecast_judge(judge, trials[key], judge_sizes))
-        )
+        trial = trials[identify_server(judge.deployment)]
+        forecasts.append(JudgeForecast(judge, trial, _forecast_judge(judge, trial, judge_sizes)))
     return forecasts
 
 
@@ -201,11 +200,10 @@ def describe_judging(forecasts: Sequence[JudgeForecast], *, other_jury: bool) ->
 
 def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list[str]:
     """Return lines for the user with each judge's total over several runs."""
-    by_judge: dict[ServerKey, list[JudgeForecast]] = {}
+    by_judge: dict[JudgeKey, list[JudgeForecast]] = {}
     for run_forecasts in forecasts:
         for judge_forecast in run_forecasts:
-            key = identify_server(judge_forecast.judge.deployment)
-            by_judge.setdefault(key, []).append(judge_forecast)
+            by_judge.setdefault(judge_forecast.judge.identity, []).append(judge_forecast)
     lines = []
     for judge_forecasts in by_judge.values():
         total = describe_total(
@@ -213,6 +211,6 @@ def describe_judging_total(forecasts: Sequence[Sequence[JudgeForecast]]) -> list
             [judge_forecast.trial.pace for judge_forecast in judge_forecasts],
             [judge_forecast.judge.deployment.prices for judge_forecast in judge_forecasts],
         )
-        name = judge_forecasts[0].judge.deployment.name
+        name = judge_forecasts[0].judge.label
         lines += [f"judge {name}: {line}" for line in total]
     return lines

@@ -52,6 +52,31 @@ def test_two_judges_of_one_deployment_are_two_seats(tmp_path):
     assert read_jury(jury_file(tmp_path, text)).judges == (Judge("local/one", "org/one"),) * 2
 
 
+def test_a_seat_states_its_seed_and_temperature(tmp_path):
+    text = MEDHELMS + "    seed: 7\n    temperature: 0.5\n"
+    first, second = read_jury(jury_file(tmp_path, text)).judges
+    assert (first.seed, first.temperature) == (None, 0.0)
+    assert (second.seed, second.temperature) == (7, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("seed", "-1"),
+        ("seed", "2147483648"),
+        ("seed", "1.5"),
+        ("seed", "any"),
+        ("temperature", "-0.1"),
+        ("temperature", "2.01"),
+        ("temperature", "nan"),
+        ("temperature", "warm"),
+    ],
+)
+def test_a_seed_or_temperature_that_servers_would_refuse_is_named(tmp_path, key, value):
+    with pytest.raises(ConfigError, match=rf"judges\[2\].{key}: expected a "):
+        read_jury(jury_file(tmp_path, f"{MEDHELMS}    {key}: {value}\n"))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -143,6 +168,12 @@ def test_a_prompt_of_its_own_brings_criteria_fields_and_medhelms_scale(tmp_path)
     assert (use.scale, use.quorum, use.gold_shown) == (Scale(0, 5), None, True)
 
 
+def test_a_definitions_seat_states_its_seed_and_temperature(tmp_path):
+    judges = "judges: [{name: a/b, model_name: a/b, seed: 7, temperature: 1}]"
+    use = metric(tmp_path, f"criteria: {{a: b?}}\n    {judges}")
+    assert use.judges == (Judge("a/b", "a/b", seed=7, temperature=1.0),)
+
+
 def test_criteria_alone_ask_for_an_explanation_each_from_1_to_5(tmp_path):
     use = metric(tmp_path, "criteria: {accuracy: Is it right?, clarity: Is it clear?}")
     assert use.fields == {"accuracy": ("explanation",), "clarity": ("explanation",)}
@@ -194,6 +225,11 @@ def test_a_scale_of_ones_own_keeps_its_decimals(tmp_path):
             "scale.hihg: unknown key (did you mean 'high'?)",
         ),
         ("criteria: {a: b?}\n    scale: 5", "", "scale: expected a map"),
+        (
+            "criteria: {a: b?}\n    judges: [{name: a, model_name: b, temperature: 3}]",
+            "",
+            "judges[1].temperature: expected a number from 0 to 2",
+        ),
         (
             "criteria: {a: b?}\n    quorum: 2\n    judges: [{name: a, model_name: b}]",
             "",

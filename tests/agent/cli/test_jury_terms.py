@@ -17,7 +17,8 @@ def site(tmp_path: Path) -> Site:
 def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site: Site):
     on(site, "benchmarks", "new", "mine", "--kind", "jury")
     path = site.directory / "benchmarks" / "mine" / "benchmark.yaml"
-    judges = "judges:\n      - {name: strict, model: org/one, model_deployment: local/one}\n"
+    seat = "{name: strict, model: org/one, model_deployment: local/one, seed: 7}"
+    judges = f"judges:\n      - {seat}\n"
     path.write_text(
         path.read_text().replace(
             "scale: {low: 1, high: 5}", f"scale: {{low: 1, high: 10}}\n    {judges}"
@@ -25,7 +26,7 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
     )
     terms = (
         "jury_score: grades from 1 to 10", "faithful: Does the summary say what the note says", "complete: Does it",
-        "the right answer is shown", "more than half of the seats\n", "judges: strict\n",
+        "the right answer is shown", "more than half of the seats\n", "judges: strict (seed 7)\n",
     )  # fmt: skip
     shown, checked = (
         on(site, "benchmarks", "show", "mine"),
@@ -48,7 +49,13 @@ def test_the_author_of_a_jury_sees_its_terms_and_what_a_judge_will_be_asked(site
     (row,) = json.loads(on(site, "benchmarks", "show", "mine", "--format", "json").stdout)
     assert row["jury"]["scale"] == {"low": 1, "high": 10}
     assert row["jury"]["judges"] == [
-        {"name": "strict", "model": "org/one", "model_deployment": "local/one"}
+        {
+            "name": "strict",
+            "model": "org/one",
+            "model_deployment": "local/one",
+            "seed": 7,
+            "temperature": 0.0,
+        }
     ]
     path.write_text(
         path.read_text().replace("# gold_shown", "gold_shown").replace("# quorum: 2", "quorum: 1")

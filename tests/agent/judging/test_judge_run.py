@@ -137,6 +137,85 @@ def test_two_seats_of_one_deployment_are_two_seats_and_share_a_reply(site: Site)
         assert len(judged(a)) == 2
 
 
+SEEDED = (
+    "  - {name: NAME, model: test/a, model_deployment: local/a, seed: SEED, temperature: 0.5}\n"
+)
+
+
+def write_seeds(path: Path, *seeds: int) -> Path:
+    """Write a jury of one deployment, with a seat for each seed."""
+    seats = [
+        SEEDED.replace("NAME", f"seat{number}").replace("SEED", str(seed))
+        for number, seed in enumerate(seeds, 1)
+    ]
+    path.write_text("judges:\n" + "".join(seats))
+    return path
+
+
+def test_seats_of_one_deployment_with_seeds_of_their_own_are_asked_apart(site: Site):
+    open_benchmark(site, instances=1)
+    replies = says(verdict(1, 1), verdict(3, 3), verdict(5, 5))
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(replies) as a:
+        deploy(site, {"a": a.url})
+        write_seeds(site.judges, 1, 2, 3)
+        run(site, model.url, ENTRY, max_in_flight=1)
+        bodies = [asked.body for asked in judged(a)]
+        assert sorted(body["seed"] for body in bodies) == [1, 2, 3]
+        assert {body["temperature"] for body in bodies} == {0.5}
+        scores, seats = kept(site)
+        assert scores == [3.0]
+        assert sorted((seat.grades or {})["accuracy"] for seat in seats[0]) == [1, 3, 5]
+        run(site, model.url, ENTRY)
+        assert len(judged(a)) == 3
+        with site.store() as store:
+            (stored,) = store.runs.select("s")
+        assert [judge.seed for judge in stored.details.metrics[0].judges] == [1, 2, 3]
+
+
+def test_a_changed_seed_is_another_seat_whose_judge_is_asked_again(site: Site, tmp_path: Path):
+    open_benchmark(site, instances=1)
+    replies = says(verdict(1, 1), verdict(5, 5))
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(replies) as a:
+        deploy(site, {"a": a.url})
+        seven, eight = write_seeds(tmp_path / "7.yaml", 7), write_seeds(tmp_path / "8.yaml", 8)
+        run(site, model.url, ENTRY, judges=seven)
+        with pytest.raises(ConfigError, match="another jury"):
+            run(site, model.url, ENTRY, judges=eight)
+        judge(site, judges=eight, replace=True)
+        assert kept(site)[0] == [5.0]
+        judge(site, judges=seven, replace=True)
+        assert kept(site)[0] == [1.0]  # the replies of the first seed are still stored
+        assert [asked.body["seed"] for asked in judged(a)] == [7, 8]
+
+
+def test_a_jury_whose_seats_cannot_differ_is_reported_once(site: Site):
+    open_benchmark(site, instances=1)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        write_seeds(site.judges, 1, 2, 3)
+        site.judges.write_text(
+            site.judges.read_text().replace("temperature: 0.5", "temperature: 0")
+        )
+        run(site, model.url, ENTRY, no_judging=True)
+        _, notes = judge_suite(site, JudgeOptions("s"), Progress(quiet=True))
+    warnings = [note for note in notes if "seat1, seat2, seat3 always give the same" in note]
+    assert len(warnings) == 1
+    assert "local/a at temperature 0" in warnings[0]
+
+
+@pytest.mark.full
+def test_doctor_warns_of_seats_that_cannot_differ(site: Site):
+    with judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        write_seeds(site.judges, 1, 2, 2)
+        check = found(site, "jury")
+        assert check.verdict == "warning"
+        assert "seat2, seat3 always give the same verdict" in check.finding
+        assert "local/a (seed 1, temperature 0.5)" in check.finding
+        write_seeds(site.judges, 1, 2, 3)
+        assert found(site, "jury").verdict == "ok"
+
+
 def test_answers_are_judged_later_when_the_model_is_gone(site: Site, tmp_path: Path):
     open_benchmark(site)
     deploy(site, {"a": "http://127.0.0.1:9/v1"})

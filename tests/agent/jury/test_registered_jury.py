@@ -12,8 +12,8 @@ from agent.disclosure.collect import collect
 from agent.disclosure.findings import Finding
 from agent.disclosure.scorecard import draft_scorecard
 from agent.errors import DisclosureError
-from agent.jury.registered_jury import rubric_digest
-from agent.metrics import MetricUse, Scale
+from agent.jury.registered_jury import describe_other_jury, register_jury, rubric_digest
+from agent.metrics import Judge, MetricUse, Scale
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason
 from protocol.scorecard import Scorecard
@@ -150,3 +150,15 @@ def test_every_term_of_a_jury_is_in_the_digest_of_its_rubric() -> None:
     assert len({rubric_digest(one) for one in (use, *others)}) == 7
     turned = replace(use, criteria=dict(reversed(use.criteria.items())), scale=Scale(1.0, 5.0))
     assert rubric_digest(turned) == rubric_digest(use)
+
+
+def test_grades_sampled_with_a_seed_or_temperature_are_of_another_jury() -> None:
+    plain = Judge("local/a", "maker/a")
+    use = MetricUse("jury_score", criteria={"accuracy": "Is it right?"}, judges=(plain,))
+    registered = register_jury("jury-a", use, use.judges, None)
+    assert registered.rubric == rubric_digest(use)
+    assert describe_other_jury(use, registered) == ""
+    for judge in (replace(plain, seed=7), replace(plain, temperature=0.5)):
+        assert "seeds and temperatures" in describe_other_jury(
+            replace(use, judges=(judge,)), registered
+        )

@@ -66,6 +66,31 @@ def test_a_jury_is_read_and_written_as_it_is_kept():
     assert json.dumps(jury.to_json()) == json.dumps(JURY)
 
 
+def test_a_seat_without_seed_and_temperature_is_written_as_earlier_versions_did():
+    plain = KeptJury(judges=(Judge("site/a", "maker/a", "a"),))
+    assert plain.to_json()["judges"] == [["site/a", "maker/a", "a"]]
+    seeded = replace(
+        plain,
+        judges=(
+            Judge("site/a", "maker/a", seed=7),
+            Judge("site/a", "maker/a", seed=8, temperature=0.5),
+            Judge("site/a", "maker/a", temperature=1.0),
+        ),
+    )
+    assert seeded.to_json()["judges"] == [
+        ["site/a", "maker/a", "", 7],
+        ["site/a", "maker/a", "", 8, 0.5],
+        ["site/a", "maker/a", "", None, 1.0],
+    ]
+    assert KeptJury.from_json(json.loads(json.dumps(seeded.to_json()))) == seeded
+
+
+@pytest.mark.parametrize("seat", [["a", "b"], ["a", "b", "", 1, 0.5, 2], ["a", "b", "", "1"]])
+def test_a_damaged_seat_is_refused(seat):
+    with pytest.raises(StoreError, match="judges"):
+        KeptJury.from_json({"judges": [seat]})
+
+
 def test_a_key_that_is_lacking_stays_away_until_its_field_has_a_value():
     details = RunDetails.from_json({"sampled": None, "data": {"instances": 3}})
     assert {"plan", "unit_named", "scoring"} <= details.lacking

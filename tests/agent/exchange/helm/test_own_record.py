@@ -19,6 +19,8 @@ from tests.agent.service.filled_site import FilledSite
         ("scale", [5, 1]),
         ("scale", [1]),
         ("judges", [{"name": "a\nb", "model": "m"}]),
+        ("judges", [{"name": "a", "model": "m", "seed": -1}]),
+        ("judges", [{"name": "a", "model": "m", "temperature": "warm"}]),
         ("quorum", "two"),
         ("criteria", [3]),
     ],
