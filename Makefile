@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity clean
 
 demo: $(VENV)/installed
 	$(BIN)/intramural demo --dir intramural-demo
@@ -30,6 +30,7 @@ attacks: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/run_bench.py
+	$(BIN)/python tests/bench/server_bench.py
 	$(BIN)/python tests/bench/load_bench.py
 	$(BIN)/python tests/bench/jury_bench.py
 	$(BIN)/python tests/bench/metrics_bench.py
@@ -84,9 +85,13 @@ test-postgres: $(VENV)/installed-test
 test-mutants: $(VENV)/installed-test
 	$(BIN)/python -m tests.attacks.mutants --mutants 100000
 
-# Real language-model servers, in an environment of their own.
+# Real language-model servers, in an environment of their own: transformers serve, and llama.cpp with two small models.
 test-servers: $(VENV)/installed-test
 	sh tests/servers/run.sh
+
+# vLLM without a GPU, in an environment of 3.5 GB.
+test-vllm: $(VENV)/installed-test
+	sh tests/servers/run.sh vllm
 
 # BERTScore with a real encoder, in an environment of its own with torch and the package it is compared with.
 test-extras: $(VENV)/installed-test
@@ -107,4 +112,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) .venv-servers .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-servers .venv-vllm .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache

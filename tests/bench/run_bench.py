@@ -53,15 +53,15 @@ PEERS = {
 }
 
 
-def write_task(folder: Path, instances: int) -> Path:
-    """Write the invented benchmark and return its YAML."""
+def write_task(folder: Path, instances: int, *, note_words: int = 300, first: int = 0) -> Path:
+    """Write the invented benchmark and return its YAML. Another `first` number gives other notes."""
     with (folder / "dataset.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["id", "note", "question", "correct_answer"])
-        for i in range(instances):
+        for i in range(first, first + instances):
             chance, words = random.Random(i), 0
             note = [f"Note {i:05d}."]
-            while words < 300:
+            while words < note_words:
                 note.append(
                     chance.choice(SENTENCES).format(chance.choice(FINDINGS), chance.randint(2, 90))
                 )
