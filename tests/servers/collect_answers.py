@@ -2,9 +2,9 @@
 
     python -m tests.servers.collect_answers --model NAME --weights FILE.gguf --out FILE.jsonl [-m N] [BENCHMARK ...]
 
-llama.cpp (extra `llamacpp`) serves the weights on this machine; nothing is downloaded. One line an answer: the model, the
-benchmark and id of the question, what a reader of the answer is shown beside it, the answer and how it ended. Another
-number of slots or threads gives slightly different answers.
+llama.cpp (extra `llamacpp`) serves the weights on this machine; nothing is downloaded. One line an answer: the model,
+the benchmark and id of the question, what its reader is shown beside it, the answer and how it ended. Another number of
+slots or threads gives slightly different answers.
 """
 
 import argparse
