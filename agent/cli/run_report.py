@@ -34,6 +34,7 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
     _print_notes(runs)
     _print_outcomes(site, outcomes, {} if options.server else _read_prices(site))
     _print_total(outcomes, options.suite)
+    _print_taken(outcomes, {} if options.server else _read_prices(site))
     summaries = [outcome.summary for outcome in outcomes]
     for line in describe_unjudged(summaries, options.suite, no_judging=options.no_judging):
         click.echo(line, err=True)
@@ -148,6 +149,22 @@ def _print_total(outcomes: "Sequence[RunOutcome]", suite: str) -> None:
     click.echo(
         f"{format_count(len(outcomes), 'run')} in suite {suite}: {asked}, kept {reused}, failed {failed}{lacking}"
     )
+
+
+def _print_taken(
+    outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]"
+) -> None:
+    """Print the forecast after the first answers beside what the runs took."""
+    from agent.runs.forecast.taken import describe_taken
+
+    asking = [outcome.taken for outcome in outcomes if outcome.taken is not None]
+    judging = [outcome.judged.taken for outcome in outcomes if outcome.judged.taken is not None]
+    lines = describe_taken("asking", asking, prices_by_name)
+    lines += describe_taken("judging", judging, prices_by_name)
+    if asking and judging:
+        lines += describe_taken("both", [*asking, *judging], prices_by_name)
+    for line in lines:
+        click.echo(line)
 
 
 def describe_unmeasured(runs: "Sequence[Run]") -> list[str]:

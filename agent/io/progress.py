@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 LINE_EVERY_S = 10.0
@@ -22,9 +23,11 @@ class Progress:
         self._done = 0
         self._began = 0.0
         self._shown = 0.0
+        self._describe_left: Callable[[], str] = str
 
     def begin(self, label: str, total: int) -> None:
         """Start the display of a run with `total` instances. `label` contains only benchmark and model."""
+        self._describe_left = str
         self._label = label
         self._total = total
         self._done = 0
@@ -32,6 +35,10 @@ class Progress:
         self._shown = self._began
         if self._terminal:
             self._show()
+
+    def show_left(self, describe: Callable[[], str]) -> None:
+        """Show how long the run still takes, in the words of `describe`, which may be empty."""
+        self._describe_left = describe
 
     def advance(self, count: int = 1) -> None:
         """Add `count` finished instances."""
@@ -56,11 +63,15 @@ class Progress:
             return
         seconds = time.monotonic() - self._began
         counts = f"{self._done}/{self._total}"
+        left = "" if last else self._describe_left()
+        left = left and f", {left}"
         if self._terminal:
             filled = BAR_CELLS * self._done // max(1, self._total)
             bar = "█" * filled + "·" * (BAR_CELLS - filled)
             line_end = "\n" if last else ""
-            self._stream.write(f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s{line_end}")
+            self._stream.write(
+                f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s{left}{line_end}"
+            )
         elif last or self._done < self._total:
-            self._stream.write(f"{self._label}  {counts}  {seconds:.1f} s\n")
+            self._stream.write(f"{self._label}  {counts}  {seconds:.1f} s{left}\n")
         self._stream.flush()

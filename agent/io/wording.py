@@ -21,6 +21,23 @@ def format_count(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def format_range_s(low: float, high: float) -> str:
+    """Return an interval of seconds in the unit that suits its end: "24 to 38 s", "1.5 to 2.1 min", "3.0 to 4.4 h".
+
+    Ends that look alike when rounded are given once, as "about 24 s".
+    """
+    divisor, unit = 1.0, "s"
+    if high >= 5400:
+        divisor, unit = 3600.0, "h"
+    elif high >= 90:
+        divisor, unit = 60.0, "min"
+    decimals = 0 if high >= 10 * divisor else 1
+    ends = [f"{low / divisor:,.{decimals}f}", f"{high / divisor:,.{decimals}f}"]
+    if ends[0] == ends[1]:
+        return f"about {ends[0]} {unit}"
+    return f"{ends[0]} to {ends[1]} {unit}"
+
+
 def find_unseen(text: str, *, one_line: bool = True) -> str:
     """Return the first invisible character of `text` in the form "U+001B", or "" if there is none.
 

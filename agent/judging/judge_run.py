@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
-from agent.inference.endpoint import identify_server
+from agent.inference.endpoint import identify_server, list_addresses
 from agent.inference.limits import HttpLimits
+from agent.inference.outage import ServerWatch
+from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
@@ -64,12 +66,14 @@ class JudgingOutcome:
         answers: number of answers that were graded now, or that could not be graded.
         open: number of answers that still lack a judge's reply; the next run asks that judge again.
         seconds: the time taken.
+        taken: what judging was forecast to take, and took; None if nothing was judged.
     """
 
     asked: int = 0
     answers: int = 0
     open: int = 0
     seconds: float = 0.0
+    taken: WorkTaken | None = None
 
 
 NOTHING_JUDGED = JudgingOutcome()
@@ -106,6 +110,7 @@ class RunContext:
         judges: capabilities of each judge's server. A judge without an entry is not asked now; its seat stays open.
         redactor: redacts texts for outside judges; None if all judges are inside.
         means: resources for metrics that are measured after the run.
+        watch: the servers that fell silent, for which the whole command waits only once.
     """
 
     limits: HttpLimits
@@ -113,6 +118,7 @@ class RunContext:
     judges: JudgeCapabilities = field(default_factory=dict)
     redactor: Redactor | None = None
     means: Means = Means()  # noqa: RUF009 (frozen)
+    watch: ServerWatch | None = None
 
 
 def open_redactor_for(site: Site, juries: Sequence[Sequence[SeatedJudge]]) -> Redactor | None:
@@ -159,7 +165,7 @@ def judge_run(
     judging = _RunJudging(store, run_id, rules, jury, context.judges, context.redactor, writer)
     _record_outside_judges(store, run_id, jury, len(positions), context.redactor)
     try:
-        asyncio.run(judging.ask(positions, context.limits))
+        asyncio.run(judging.ask(positions, context.limits, context.watch))
     finally:
         writer.write()
     _score_by_helm(store, run_id, rules, positions)
@@ -169,6 +175,7 @@ def judge_run(
         answers=writer.done,
         open=writer.open,
         seconds=time.monotonic() - began,
+        taken=None if judging.live is None else judging.live.end(),
     )
 
 
@@ -231,6 +238,7 @@ class _RunJudging:
     Attributes:
         asked: number of requests sent.
         writer: stores judgements, seats and scores.
+        live: the forecast; None until judges are asked.
     """
 
     def __init__(
@@ -245,6 +253,7 @@ class _RunJudging:
     ) -> None:
         self.asked = 0
         self.writer = writer
+        self.live: LiveForecast | None = None
         self._store = store
         self._run_id = run_id
         self._rules = rules
@@ -266,7 +275,9 @@ class _RunJudging:
         ] = {}  # by position and seat number, until the answer is finished
         self._open: dict[bytes, _Question] = {}
 
-    async def ask(self, positions: Sequence[int], limits: HttpLimits) -> None:
+    async def ask(
+        self, positions: Sequence[int], limits: HttpLimits, watch: ServerWatch | None
+    ) -> None:
         """Ask all judges concurrently, each within the limit of its server."""
         stored = self._store.juries.read_seats(self._run_id, self._use.name)
         for position in positions:
@@ -287,13 +298,20 @@ class _RunJudging:
             address = server.judge.deployment.base_url
             limit = server.judge.max_in_flight
             max_in_flight[address] = min(limit, max_in_flight.get(address, limit))
-        slots = {address: asyncio.Semaphore(limit) for address, limit in max_in_flight.items()}
+        slots: dict[str, asyncio.Semaphore] = {}
+        for server in servers:
+            deployment = server.judge.deployment
+            places = max_in_flight[deployment.base_url] * len(list_addresses(deployment))
+            slots[deployment.base_url] = asyncio.Semaphore(places)
+        self.live = self._begin_forecast(servers, max(max_in_flight.values(), default=1))
         tasks = []
         for server in servers:
             address = server.judge.deployment.base_url
             at_once = min(max_in_flight[address], len(positions))
             tasks.append(
-                asyncio.create_task(self._ask_server(server, at_once, slots[address], limits))
+                asyncio.create_task(
+                    self._ask_server(server, at_once, slots[address], limits, watch)
+                )
             )
         try:
             await asyncio.gather(*tasks)
@@ -303,7 +321,12 @@ class _RunJudging:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ask_server(
-        self, server: _Server, max_in_flight: int, slots: asyncio.Semaphore, limits: HttpLimits
+        self,
+        server: _Server,
+        max_in_flight: int,
+        slots: asyncio.Semaphore,
+        limits: HttpLimits,
+        watch: ServerWatch | None,
     ) -> None:
         await ask_all(
             server.judge.deployment,
@@ -313,7 +336,22 @@ class _RunJudging:
             limits=limits,
             capabilities=server.capabilities,
             slots=slots,
+            watch=watch,
         )
+
+    def _begin_forecast(self, servers: Sequence[_Server], max_in_flight: int) -> LiveForecast:
+        """Begin the forecast of judging the answers that lack a seat, and show it."""
+        questions: dict[str, int] = {}
+        for server in servers:
+            name = server.judge.deployment.name
+            asked = [
+                seats for seats in self._seats.values() if not seats.keys() >= set(server.seats)
+            ]
+            questions[name] = questions.get(name, 0) + len(asked)
+        answers = len(self._seats)
+        live = LiveForecast(answers, min(max_in_flight, answers), questions)
+        self.writer.show_left(live.describe_remaining)
+        return live
 
     def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
         seats = [
@@ -433,6 +471,7 @@ class _RunJudging:
         self.writer.check()
         if not _is_not_sent(result):
             self.asked += 1
+            self._count_reply(server, question, result)
         if isinstance(result, Failure) and result.reason == Reason.EMPTY:
             result = _EMPTY_REPLY
         if isinstance(result, Failure):
@@ -443,6 +482,13 @@ class _RunJudging:
         self.writer.keep_judgement(question.key, question.judgement)
         if not self._needs_repair(server, question):
             self._settle(question, None)
+
+    def _count_reply(
+        self, server: _Server, question: _Question, result: Response | Failure
+    ) -> None:
+        if self.live is not None:
+            is_correction = bool(question.judgement.replies)
+            self.live.count_reply(server.judge.deployment.name, result, is_correction=is_correction)
 
     def _settle(self, question: _Question, failure: Failure | None) -> None:
         """Fill the seats that wait for this question."""
@@ -469,6 +515,8 @@ class _RunJudging:
         score = None
         if self._measure is not None:
             score = (self._measure, compute_jury_score(seats, self._use))
+        if self.live is not None:
+            self.live.count_answer()
         self.writer.keep_answer(position, self._use.name, seats, score)
 
 

@@ -1,7 +1,7 @@
 """Store judges' replies and seats in batches, so that little is lost if the process is killed."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from agent.errors import AgentError
 from agent.io.progress import Progress
@@ -30,6 +30,10 @@ class JudgementWriter:
         self._waiting = 0
         self._timer: asyncio.TimerHandle | None = None
         self._broken: AgentError | None = None
+
+    def show_left(self, describe: Callable[[], str]) -> None:
+        """Show in the progress display how long the judging still takes."""
+        self._progress.show_left(describe)
 
     def check(self) -> None:
         """Raise the StoreError of an earlier batch, after which further replies could not be stored."""

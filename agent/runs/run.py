@@ -17,6 +17,8 @@ from agent.inference.client import ask_all
 from agent.inference.closed_questions import TEXT_MODES
 from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
+from agent.inference.live_forecast import LiveForecast, WorkTaken
+from agent.inference.outage import LostServer, ServerWatch
 from agent.inference.probe import probe
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
@@ -57,6 +59,8 @@ class RunOutcome:
         kept: number of instances whose answers or scores were already stored.
         failed: number of instances that still have no answer and are asked again if the command is repeated.
         judged: counts of the judging.
+        lost: the servers that the command had given up by the end of this run.
+        taken: what asking was forecast to take, and took; None if nothing was asked.
     """
 
     summary: RunSummary
@@ -65,6 +69,8 @@ class RunOutcome:
     failed: int
     asked_for: int = 0
     judged: JudgingOutcome = NOTHING_JUDGED
+    taken: WorkTaken | None = None
+    lost: tuple[LostServer, ...] = ()
 
     @property
     def too_long(self) -> int:
@@ -107,13 +113,15 @@ def run_entries(
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
         redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
         means = replace(site.means, note=progress.note)
-        context = RunContext(limits, progress, judges, redactor, means)
+        watch = ServerWatch(limits, progress.note)
+        context = RunContext(limits, progress, judges, redactor, means, watch)
         outcomes = []
         for plan in plans:
             outcome = settled.get(plan.name)
             if outcome is None:
                 server = capabilities[identify_server(plan.deployment)]
                 outcome = _carry_out(store, plan, server, workarounds[plan.name], context)
+                outcome = replace(outcome, lost=watch.list_lost())
             outcomes.append(outcome)
             left = len(plans) - len(outcomes)
             if options.exit_on_error and outcome.failed and left:
@@ -273,6 +281,7 @@ def _carry_out(
             failed=asking.failed,
             asked_for=asking.sent_for,
             judged=judged,
+            taken=asking.taken,
         )
 
 
@@ -301,12 +310,14 @@ class _AskingCounts:
         sent_for: number of instances that these questions cover.
         stored: number of instances whose answers were already stored.
         failed: number of instances that still have no answer.
+        taken: the time and tokens that asking took; None if nothing was asked.
     """
 
     sent: int
     sent_for: int
     stored: int
     failed: int
+    taken: WorkTaken | None
 
 
 def _ask_and_score(
@@ -316,10 +327,13 @@ def _ask_and_score(
     instances = len(plan.instances)
     writer = ScoreWriter(store, plan.rules, run_id, context.progress)
     context.progress.begin(f"{plan.benchmark.display_name}: {plan.model}", instances)
+    taken = None
     try:
         unanswered = _score_stored_answers(store, run_id, instances, writer)
         if unanswered:
-            asyncio.run(_ask(store, plan, run_id, unanswered, writer, context.limits, capabilities))
+            taken = asyncio.run(
+                _ask(store, plan, run_id, unanswered, writer, context.limits, capabilities)
+            )
     finally:
         writer.write()  # keep the answers of an interrupted run too
     context.progress.end()
@@ -329,6 +343,7 @@ def _ask_and_score(
         sent_for=without_answer - writer.not_sent_for,
         stored=instances - without_answer,
         failed=writer.failed,
+        taken=taken,
     )
 
 
@@ -376,12 +391,16 @@ async def _ask(
     writer: ScoreWriter,
     limits: HttpLimits,
     capabilities: Capabilities,
-) -> None:
-    """Ask the questions that have no answer yet.
+) -> WorkTaken:
+    """Ask the questions that have no answer yet, and return what that took.
 
     Instances are read from the store page by page, and stay in memory while their question is in flight.
     """
     in_flight: dict[bytes, Instance] = {}
+    max_in_flight = min(plan.max_in_flight, len(unanswered))
+    server = plan.deployment.name
+    live = LiveForecast(len(unanswered), max_in_flight, {server: len(unanswered)})
+    writer.progress.show_left(live.describe_remaining)
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
         first_positions = [positions[0] for positions in unanswered.values()]
@@ -397,6 +416,8 @@ async def _ask(
         for stored in store.answers.read_each_instance(run_id, repeats):
             if stored.instance:
                 cases.append((stored.position, stored.instance))
+        live.count_reply(server, result)
+        live.count_answer()
         writer.keep(key, cases, result)
 
     with writer.asking():
@@ -404,8 +425,9 @@ async def _ask(
             plan.deployment,
             requests(),
             keep,
-            max_in_flight=min(plan.max_in_flight, len(unanswered)),
+            max_in_flight=max_in_flight,
             limits=limits,
             capabilities=capabilities,
             prompt_limit=plan.prompt_limit,
         )
+    return live.end()

@@ -1,0 +1,263 @@
+"""Forecast how long many requests take, and how many tokens they use, from the answers that have come. No input/output.
+
+Answers come in rounds if a server takes several requests at once, so the first answers tell only roughly how many
+requests a second it answers. A forecast is therefore an interval. It assumes that the answers to come resemble those
+that have come.
+"""
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from agent.io.wording import format_range_s
+from agent.vocabulary import Failure, Response
+
+SEEN_FIRST = 20  # answers before the first forecast
+_NORMAL_DEVIATE = 1.28  # of an interval that holds four of five values
+_DRIFT = 0.1  # share by which a server's speed may change; other users share its processor
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """An interval from `low` to `high`."""
+
+    low: float
+    high: float
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(self.low + other.low, self.high + other.high)
+
+    def shift(self, amount: float) -> "Range":
+        """Return the interval with `amount` added to both ends, but never below 0."""
+        return Range(max(0.0, self.low + amount), max(0.0, self.high + amount))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRange:
+    """Tokens of all requests to one server."""
+
+    prompt: Range
+    completion: Range
+
+
+@dataclass(frozen=True, slots=True)
+class WorkForecast:
+    """A forecast of all the work, including the part that was done when it was made.
+
+    Attributes:
+        seconds: wall-clock time.
+        tokens: by the name of the deployment; without servers that did not count the tokens of every reply.
+    """
+
+    seconds: Range
+    tokens: Mapping[str, TokenRange] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkTaken:
+    """The forecast after the first answers, and what the same work then took.
+
+    Attributes:
+        forecast: None if there were too few answers for one.
+        seconds: wall-clock time.
+        servers: names of the deployments that were asked.
+        prompt_tokens, completion_tokens: by the name of the deployment; without servers that did not count the tokens
+            of every reply.
+    """
+
+    forecast: WorkForecast | None
+    seconds: float
+    servers: tuple[str, ...]
+    prompt_tokens: Mapping[str, int]
+    completion_tokens: Mapping[str, int]
+
+
+def forecast_seconds(
+    total: int, done: int, in_flight: int, elapsed: float, variation: float, longest_s: float
+) -> Range:
+    """Return the seconds that `total` answers take from the first request to the last answer.
+
+    Args:
+        total: number of answers.
+        done: how many have come, at least 1.
+        in_flight: maximum number of concurrent requests.
+        elapsed: seconds since the first request.
+        variation: standard deviation of the time of an answer, as a share of its mean.
+        longest_s: seconds by which the slowest answer exceeds the mean, since the slowest of the last answers ends the
+            work.
+    """
+    rest = (total - done) / total
+    # If answers come evenly, each request in flight is half done. If they come in rounds, none of it is done yet.
+    half = min(in_flight, total) / 2
+    even = elapsed * (total + half) / (done + half)
+    rounds = elapsed * (total + half) / done
+    spread = _DRIFT * rest + _NORMAL_DEVIATE * variation * math.sqrt(rest / done)
+    return Range(max(elapsed, even / (1 + spread)), rounds * (1 + spread) + longest_s)
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Number, sum and sum of squares of values."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    highest: float = 0.0
+
+    def add(self, value: float) -> None:
+        self.count += 1
+        self.total += value
+        self.squares += value * value
+        self.highest = max(self.highest, value)
+
+    @property
+    def mean(self) -> float:
+        """The mean; 0 without values."""
+        return self.total / self.count if self.count else 0.0
+
+    @property
+    def variation(self) -> float:
+        """The standard deviation as a share of the mean; 0 below two values."""
+        if self.count < 2 or not self.total:
+            return 0.0
+        variance = (self.squares - self.count * self.mean**2) / (self.count - 1)
+        return math.sqrt(max(0.0, variance)) / self.mean
+
+    def forecast(self, requests: int) -> Range:
+        """Return the sum over `requests` values, if those to come resemble these."""
+        if requests <= self.count:
+            return Range(self.total, self.total)
+        rest = (requests - self.count) / requests
+        spread = _NORMAL_DEVIATE * self.variation * math.sqrt(rest / self.count)
+        expected = self.mean * requests
+        return Range(max(self.total, expected * (1 - spread)), expected * (1 + spread))
+
+
+@dataclass(slots=True)
+class _Server:
+    """The replies of one server.
+
+    Attributes:
+        questions: number of first requests that the work needs; corrections come on top.
+    """
+
+    questions: int
+    first_replies: int = 0
+    replies: int = 0
+    uncounted: int = 0
+    prompt: _Sum = field(default_factory=_Sum)
+    completion: _Sum = field(default_factory=_Sum)
+
+    def count(self, reply: Response | Failure, *, is_correction: bool) -> None:
+        self.replies += 1
+        self.first_replies += not is_correction
+        if isinstance(reply, Failure):
+            return
+        if reply.prompt_tokens is None or reply.completion_tokens is None:
+            self.uncounted += 1
+            return
+        self.prompt.add(reply.prompt_tokens)
+        self.completion.add(reply.completion_tokens)
+
+    def forecast(self) -> TokenRange | None:
+        if self.uncounted or not self.prompt.count or not self.first_replies:
+            return None
+        # Failed requests have no tokens, and some replies have to be corrected, as many as among those seen.
+        share = self.prompt.count / self.first_replies
+        requests = max(self.prompt.count, round(self.questions * share))
+        return TokenRange(self.prompt.forecast(requests), self.completion.forecast(requests))
+
+
+class LiveForecast:
+    """A forecast of one piece of work that is renewed with every answer.
+
+    Attributes:
+        first: the forecast after the first answers; None until then.
+    """
+
+    def __init__(
+        self,
+        answers: int,
+        in_flight: int,
+        questions: Mapping[str, int],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Begin now.
+
+        Args:
+            answers: number of answers to wait for.
+            in_flight: maximum number of concurrent requests.
+            questions: number of first requests, by the name of the deployment.
+            clock: the time in seconds.
+        """
+        self.first: WorkForecast | None = None
+        self._answers = answers
+        self._in_flight = in_flight
+        self._clock = clock
+        self._began = clock()
+        self._done = 0
+        self._seconds = _Sum()
+        self._servers = {name: _Server(number) for name, number in questions.items()}
+        # Before each of the concurrent requests was answered once, nothing tells a fast server from a full one.
+        self._seen_first = max(SEEN_FIRST, in_flight)
+
+    def count_reply(
+        self, server: str, reply: Response | Failure, *, is_correction: bool = False
+    ) -> None:
+        """Record a reply to a request that was sent."""
+        self._servers[server].count(reply, is_correction=is_correction)
+        if isinstance(reply, Response):
+            self._seconds.add(reply.seconds)
+
+    def count_answer(self) -> None:
+        """Record that an answer is complete, after the last of its replies."""
+        self._done += 1
+        if self.first is None and self._seen_first <= self._done < self._answers:
+            self.first = WorkForecast(self._forecast_seconds(), self._forecast_tokens())
+
+    def estimate_remaining(self) -> Range | None:
+        """Return the seconds from now to the last answer; None before there is a forecast."""
+        if self.first is None or self._done >= self._answers:
+            return None
+        return self._forecast_seconds().shift(self._began - self._clock())
+
+    def describe_remaining(self) -> str:
+        """Return the remaining time in words for a progress display; "" before there is a forecast."""
+        remaining = self.estimate_remaining()
+        return "" if remaining is None else f"{format_range_s(remaining.low, remaining.high)} left"
+
+    def end(self) -> WorkTaken:
+        """Return the first forecast beside the work done since the beginning."""
+        prompt_tokens: dict[str, int] = {}
+        completion_tokens: dict[str, int] = {}
+        for name, server in self._servers.items():
+            if server.prompt.count and not server.uncounted:
+                prompt_tokens[name] = round(server.prompt.total)
+                completion_tokens[name] = round(server.completion.total)
+        return WorkTaken(
+            self.first,
+            self._clock() - self._began,
+            tuple(self._servers),
+            prompt_tokens,
+            completion_tokens,
+        )
+
+    def _forecast_seconds(self) -> Range:
+        elapsed = self._clock() - self._began
+        return forecast_seconds(
+            self._answers,
+            self._done,
+            self._in_flight,
+            elapsed,
+            self._seconds.variation,
+            self._seconds.highest - self._seconds.mean,
+        )
+
+    def _forecast_tokens(self) -> dict[str, TokenRange]:
+        tokens: dict[str, TokenRange] = {}
+        for name, server in self._servers.items():
+            forecast = server.forecast()
+            if forecast is not None:
+                tokens[name] = forecast
+        return tokens

@@ -1,0 +1,120 @@
+"""Describe what runs were forecast to take after their first answers, beside what they took. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.catalog.deployments import Prices
+from agent.inference.live_forecast import Range, WorkTaken
+from agent.io.wording import format_range_s
+from agent.results.usage import (
+    Cost,
+    compute_cost,
+    format_amount,
+    format_duration,
+    format_total_cost,
+)
+
+PricesByName = Mapping[str, Prices | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _CostRange:
+    """The lowest and the highest cost that was forecast, and the cost that arose."""
+
+    low: Cost
+    high: Cost
+    actual: Cost
+
+
+def describe_taken(label: str, works: Sequence[WorkTaken], prices: PricesByName) -> list[str]:
+    """Return a line with the forecast and the actual time of this work, and one with the costs; [] without a forecast.
+
+    Args:
+        label: what was forecast, to begin the lines.
+        works: pieces of work that were done one after another. Those with too few answers for a forecast are left out.
+        prices: by the name of the deployment.
+    """
+    known = [work for work in works if work.forecast is not None]
+    if not known:
+        return []
+    expected = Range(0.0, 0.0)
+    for work in known:
+        assert work.forecast is not None
+        expected += work.forecast.seconds
+    took = sum(work.seconds for work in known)
+    lines = [
+        f"{label}: forecast {format_range_s(expected.low, expected.high)}, took {format_duration(took)}"
+    ]
+    lines += _describe_costs(label, known, prices)
+    return lines
+
+
+def _describe_costs(label: str, works: Sequence[WorkTaken], prices: PricesByName) -> Iterator[str]:
+    """Yield a line with the costs if they are known for every server."""
+    costs: list[_CostRange] = []
+    for work in works:
+        priced = _price_work(work, prices)
+        if priced is None:
+            return
+        costs += priced
+    actual = format_total_cost([cost.actual for cost in costs])
+    if not costs or not actual:
+        return
+    low = _add_costs([cost.low for cost in costs])
+    high = _add_costs([cost.high for cost in costs])
+    yield f"{label}: cost forecast {format_cost_range(low, high)}, was {actual}"
+
+
+def _price_work(work: WorkTaken, prices: PricesByName) -> list[_CostRange] | None:
+    """Return the costs by server; None unless every server counted its tokens and has prices."""
+    assert work.forecast is not None
+    costs: list[_CostRange] = []
+    for name in work.servers:
+        server_prices = prices.get(name)
+        tokens = work.forecast.tokens.get(name)
+        if server_prices is None or tokens is None or name not in work.prompt_tokens:
+            return None
+        seconds = work.forecast.seconds
+        low = compute_cost(
+            server_prices,
+            prompt_tokens=tokens.prompt.low,
+            completion_tokens=tokens.completion.low,
+            seconds=seconds.low,
+        )
+        high = compute_cost(
+            server_prices,
+            prompt_tokens=tokens.prompt.high,
+            completion_tokens=tokens.completion.high,
+            seconds=seconds.high,
+        )
+        actual = compute_cost(
+            server_prices,
+            prompt_tokens=work.prompt_tokens[name],
+            completion_tokens=work.completion_tokens[name],
+            seconds=work.seconds,
+        )
+        costs.append(_CostRange(low, high, actual))
+    return costs
+
+
+def _add_costs(costs: Sequence[Cost]) -> Cost:
+    """Return the sum of costs of one currency with the same parts."""
+    tokens = [cost.tokens for cost in costs if cost.tokens is not None]
+    hours = [cost.gpu_hours for cost in costs if cost.gpu_hours is not None]
+    return Cost(costs[0].currency, sum(tokens) if tokens else None, sum(hours) if hours else None)
+
+
+def format_cost_range(low: Cost, high: Cost) -> str:
+    """Return the parts of two costs with the same parts as intervals."""
+    parts: list[str] = []
+    if low.tokens is not None and high.tokens is not None:
+        parts.append(f"{_format_amounts(low.tokens, high.tokens)} {low.currency} by tokens")
+    if low.gpu_hours is not None and high.gpu_hours is not None:
+        amounts = _format_amounts(low.gpu_hours, high.gpu_hours)
+        parts.append(f"{amounts} {low.currency} by GPU hours")
+    return ", ".join(parts)
+
+
+def _format_amounts(low: float, high: float) -> str:
+    amounts = [format_amount(low), format_amount(high)]
+    return f"about {amounts[0]}" if amounts[0] == amounts[1] else " to ".join(amounts)
