@@ -71,9 +71,10 @@ class Deployment:
         name: the name in run entries, for example "local/qwen".
         model_name: the model, for example "qwen/qwen2.5-7b-instruct".
         base_url: the address, which usually ends with /v1 and has no trailing slash; empty if `problem` is set.
+        replicas: the addresses of all servers of the model, `base_url` first; empty if `base_url` is the only one.
         served_model: the `model` field of requests.
         token_file: a file (mode 0600) with the bearer token; if None, no token is sent.
-        max_in_flight: the maximum number of simultaneous requests; if None, the command line decides.
+        max_in_flight: the maximum number of simultaneous requests to each server; if None, the command line decides.
         ca_bundle: a PEM file for TLS, or None for the system's trust store.
         proxy: the address of the deployment's own proxy, or None. The site's outgoing proxy leads out of the
             hospital and is never used for prompts.
@@ -92,6 +93,7 @@ class Deployment:
     model_name: str
     base_url: str
     served_model: str
+    replicas: tuple[str, ...] = ()
     token_file: Path | None = None
     max_in_flight: int | None = None
     ca_bundle: Path | None = None
@@ -202,6 +204,7 @@ class _ClientSpec:
     """The keys of `client_spec` that the agent uses. `problem` is the reason why the client cannot be used, if any."""
 
     base_url: str = ""
+    replicas: tuple[str, ...] = ()
     served_model: str = ""
     problem: str | None = None
     unused_keys: tuple[str, ...] = ()
@@ -219,6 +222,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
         name=name,
         model_name=model_name,
         base_url=client.base_url,
+        replicas=client.replicas,
         # As in HELM, the default is the model's name without its organisation.
         served_model=client.served_model or model_name.rpartition("/")[2],
         token_file=_read_path(section, "token_file", folder),
@@ -315,22 +319,56 @@ def _read_client(client: YamlMap) -> _ClientSpec:
         None if is_compatible else f"its client {class_name} is not for an OpenAI-compatible server"
     )
     args = client.map("args")
-    base_url, served_model, unused = "", "", []
+    urls: tuple[str, ...] = ()
+    served_model, unused = "", []
     if args is not None:
-        base_url = args.name("base_url", "")
+        urls = _read_addresses(args, is_compatible=is_compatible)
         served_model = args.name("vllm_model_name", "") or args.name("openai_model_name", "")
         _refuse_secrets(args)
-        address_problem = _find_address_problem(base_url) if is_compatible and base_url else None
-        if address_problem:
-            args.note("base_url", address_problem)
         unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
     if is_compatible:
         if args is not None:
             args.finish()
         client.finish()
-    if not problem and not base_url:
+    if not problem and not urls:
         problem = "it has no base_url"
-    return _ClientSpec(base_url.rstrip("/"), served_model, problem, tuple(unused))
+    return _ClientSpec(
+        base_url=urls[0] if urls else "",
+        replicas=urls if len(urls) > 1 else (),
+        served_model=served_model,
+        problem=problem,
+        unused_keys=tuple(unused),
+    )
+
+
+def _read_addresses(args: YamlMap, *, is_compatible: bool) -> tuple[str, ...]:
+    """Return the address in `base_url`, or the addresses in `base_urls`, without trailing slashes.
+
+    Problems of the addresses are noted only if the agent supports their client.
+    """
+    base_url = args.name("base_url", "")
+    if not args.has("base_urls"):
+        if base_url and is_compatible:
+            _note_address_problem(args, "base_url", base_url)
+        return (base_url.rstrip("/"),) if base_url else ()
+    urls = args.names("base_urls")
+    if base_url:
+        args.note("base_urls", "cannot be combined with base_url; list all addresses here")
+    if not urls:
+        args.note("base_urls", "expected a list of addresses")
+    if is_compatible:
+        for url in urls:
+            _note_address_problem(args, "base_urls", url)
+    addresses = [url.rstrip("/") for url in urls]
+    if len(set(addresses)) < len(addresses):
+        args.note("base_urls", "an address occurs twice")
+    return tuple(addresses)
+
+
+def _note_address_problem(args: YamlMap, key: str, url: str) -> None:
+    problem = _find_address_problem(url)
+    if problem:
+        args.note(key, problem)
 
 
 def _refuse_secrets(section: YamlMap) -> None:

@@ -1,6 +1,6 @@
 """The report of `run`: the score, cost and unscored instances of each run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +20,7 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.catalog.deployments import Prices
+    from agent.inference.outage import LostServer
     from agent.results.summarize import RunSummary
     from agent.runs.plan import RunOptions
     from agent.runs.run import RunOutcome
@@ -42,8 +43,18 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
         click.echo(line, err=True)
     _print_unscored(outcomes)
     report_unread_runs(site, summaries)
+    print_lost_servers(server for outcome in outcomes for server in outcome.lost)
     if any(outcome.failed or outcome.judged.open for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def print_lost_servers(servers: "Iterable[LostServer]") -> None:
+    """Print which servers stopped answering, and since when. These are the last lines of a command."""
+    for server in dict.fromkeys(servers):
+        click.echo(
+            f"{server.describe()}. Start it again, then run the same command: stored answers are kept.",
+            err=True,
+        )
 
 
 def _print_notes(runs: "Sequence[Run]") -> None:

@@ -63,6 +63,7 @@ class Capabilities:
         choice_field: the request field by which the server limits an answer to given options; None if there is none.
         served_as: the server's own name of the model if it differs from the requested one, for example in the case of
             letters; otherwise empty. It is not stored.
+        left_out: the replicas that are not asked, by address, with the reason. Addresses are not stored.
     """
 
     server: str
@@ -80,6 +81,7 @@ class Capabilities:
     template_tokens: int = UNSEEN_TEMPLATE_TOKENS
     choice_field: ChoiceField | None = None
     served_as: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def state(self, name: FeatureName) -> State:
         """Return the state of a feature, or "unknown" if it was not probed."""

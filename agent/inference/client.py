@@ -15,12 +15,13 @@ from agent.inference.closed_questions import (
     write_context_request,
     write_text_request,
 )
-from agent.inference.connection import ServerLine
 from agent.inference.conversation import Conversation, Read
 from agent.inference.endpoint import Endpoint
 from agent.inference.fitting import Fitting
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_check
+from agent.inference.outage import Outage, ServerWatch
+from agent.inference.replicas import ReplicaPool
 from agent.inference.retry import ServerHealth
 from agent.inference.wire import encode_request, parse_object, parse_reply
 from agent.vocabulary import (
@@ -46,8 +47,11 @@ async def ask_all(
     capabilities: Capabilities | None = None,
     prompt_limit: int | None = None,
     slots: asyncio.Semaphore | None = None,
+    watch: ServerWatch | None = None,
 ) -> None:
-    """Send all requests, up to `max_in_flight` at once, and call `on_result` for each as its answer arrives.
+    """Send all requests, and call `on_result` for each as its answer arrives.
+
+    Each of the deployment's servers gets up to `max_in_flight` requests at once.
 
     `requests` is consumed lazily, one item whenever a slot is free, so memory use does not depend on the size of the
     run. `on_result` runs in the event loop, and an exception in it or in the iterator ends the call. Results are
@@ -56,8 +60,9 @@ async def ask_all(
     `slots`. A slot is acquired before the next request is taken from the iterator.
 
     A request that fails becomes a Failure, never an exception. If the server is down (silent for
-    `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being sent. If the
-    call is cancelled, it ends at once, and requests in flight have no result.
+    `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being sent. Calls that
+    share a `watch` wait for a server only once: later calls send nothing unless it answers again. If the call is
+    cancelled, it ends at once, and requests in flight have no result.
 
     `capabilities` determines the name of the token limit and the fields that must always be sent
     (`Capabilities.extra_body`, which the request's own fields override). Answers are always cut at stop sequences
@@ -79,29 +84,43 @@ async def ask_all(
     """
     if max_in_flight < 1:
         raise ConfigError("max_in_flight must be at least 1")
-    line = ServerLine(deployment, limits)
-    health = ServerHealth(limits)
+    outage = (watch or ServerWatch(limits)).find(deployment)
+    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities)
+    health = ServerHealth(limits, outage=outage)
     asker = _RequestAsker(
         deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit)
     )
     waiting = iter(requests)
-    places = slots or asyncio.Semaphore(max_in_flight)
+    places = slots or asyncio.Semaphore(pool.total_in_flight)
 
     async def work() -> None:
-        connection = line.open()
-        conversation = Conversation(connection, health, limits)
-        try:
-            while True:
-                async with places:
-                    item = next(waiting, None)
-                    if item is None:
-                        return
-                    key, request = item
-                    on_result(key, await asker.ask(request, conversation))
-        finally:
-            await connection.close()
+        conversation = Conversation(pool, health, limits)
+        while True:
+            async with places:
+                item = next(waiting, None)
+                if item is None:
+                    return
+                key, request = item
+                on_result(key, await asker.ask(request, conversation))
 
-    await _run_workers(max_in_flight, work)
+    try:
+        if outage.is_worth_another_try and await pool.answers_again():
+            outage.note_reply()
+        await _run_workers(pool.total_in_flight, work)
+    finally:
+        await pool.close()
+
+
+def _open_pool(
+    deployment: Endpoint,
+    limits: HttpLimits,
+    outage: Outage,
+    max_in_flight: int,
+    capabilities: Capabilities | None,
+) -> ReplicaPool:
+    """Open the replicas of a deployment that the probe found usable."""
+    left_out = capabilities.left_out if capabilities is not None else {}
+    return ReplicaPool(deployment, limits, outage, max_in_flight=max_in_flight, left_out=left_out)
 
 
 class _RequestAsker:
@@ -264,24 +283,24 @@ async def count_all(
     fitting = Fitting(deployment, capabilities, None)
     if not fitting.can_count:
         return
-    line = ServerLine(deployment, limits)
-    health = ServerHealth(limits)
+    outage = ServerWatch(limits).find(deployment)
+    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities)
+    health = ServerHealth(limits, outage=outage)
     waiting = iter(prompts)
 
     async def work() -> None:
-        connection = line.open()
-        conversation = Conversation(connection, health, limits)
-        try:
-            for key, messages in waiting:
-                if health.given_up:
-                    return
-                counted = await fitting.count(messages, conversation, conversation.deadline())
-                if not isinstance(counted, Failure):
-                    on_count(key, counted)
-        finally:
-            await connection.close()
+        conversation = Conversation(pool, health, limits)
+        for key, messages in waiting:
+            if health.given_up:
+                return
+            counted = await fitting.count(messages, conversation, conversation.deadline())
+            if not isinstance(counted, Failure):
+                on_count(key, counted)
 
-    await _run_workers(max_in_flight, work)
+    try:
+        await _run_workers(pool.total_in_flight, work)
+    finally:
+        await pool.close()
 
 
 async def _run_workers(number: int, work: Callable[[], Coroutine[Any, Any, None]]) -> None:

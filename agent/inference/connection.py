@@ -77,17 +77,22 @@ class Reply:
 
 
 class ServerLine:
-    """The address, headers, token and TLS settings of a deployment, read once for all workers."""
+    """The address, headers, token and TLS settings of a deployment's server, read once for all workers."""
 
-    def __init__(self, endpoint: Endpoint, limits: HttpLimits) -> None:
+    def __init__(self, endpoint: Endpoint, limits: HttpLimits, url: str = "") -> None:
         """Read the token and the certificate authorities.
+
+        Args:
+            endpoint: the deployment.
+            limits: limits of time and size.
+            url: the address of one of the deployment's replicas; if empty, `base_url`.
 
         Raises:
             ConfigError: the address, token file, proxy or CA bundle cannot be used.
         """
-        base = read_address(endpoint)
+        base = read_address(endpoint, url)
         self._limits = limits
-        self._tls = open_trust(endpoint)
+        self._tls = open_trust(endpoint, url)
         self._proxy = read_proxy(endpoint)
         self._extensions: dict[str, Any] = {"timeout": {"connect": limits.connect_timeout_s}}
         self._base = httpcore.URL(base.geturl() or "/")

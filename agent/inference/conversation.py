@@ -6,11 +6,12 @@ from typing import Protocol, TypeVar
 
 from agent.inference.connection import (
     BrokenError,
-    ServerConnection,
+    Reply,
     TooLongError,
     UnreachableServerError,
 )
 from agent.inference.limits import HttpLimits
+from agent.inference.replicas import Replica, ReplicaPool
 from agent.inference.retry import (
     FIRST_WAIT_S,
     JITTER_S,
@@ -25,6 +26,14 @@ from agent.vocabulary import Failure, Reason
 Result_co = TypeVar("Result_co", covariant=True)
 
 
+# Statuses of a server that starts, stops or has lost what is behind it. The request was not processed.
+_NOT_SERVING = frozenset({502, 503, 504})
+
+
+class _TryAnotherError(Exception):
+    """A replica cannot be asked now, but another one can."""
+
+
 class Read(Protocol[Result_co]):
     """A function that reads the body of a reply with status 200."""
 
@@ -32,14 +41,13 @@ class Read(Protocol[Result_co]):
 
 
 class Conversation:
-    """A worker's own connection to a server, with the server's health that all workers share."""
+    """A worker's requests to the replicas of a deployment, whose health all workers share."""
 
-    def __init__(
-        self, connection: ServerConnection, health: ServerHealth, limits: HttpLimits
-    ) -> None:
-        self._connection = connection
+    def __init__(self, pool: ReplicaPool, health: ServerHealth, limits: HttpLimits) -> None:
+        self._pool = pool
         self._health = health
         self._limits = limits
+        self._failed_at: Replica | None = None  # where the current request failed last
 
     def deadline(self) -> float:
         """Return the time, by the event loop's clock, at which a request that starts now times out."""
@@ -50,6 +58,7 @@ class Conversation:
     ) -> tuple[Result_co | Failure, int]:
         """Send a request until it succeeds or fails permanently; return the result and the number of sent attempts."""
         result: Result_co | Failure
+        self._failed_at = None
         try:
             result, attempts = await self._attempt(path, body, read), 1
         except AttemptFailedError as failed:
@@ -106,23 +115,52 @@ class Conversation:
         Raises:
             AttemptFailedError: the request failed, but can be retried.
         """
-        health = self._health
+        while True:
+            replica = await self._pool.reserve(self._failed_at)
+            try:
+                return await self._attempt_at(replica, path, body, read)
+            except _TryAnotherError:
+                self._failed_at = replica
+            except AttemptFailedError:
+                self._failed_at = replica
+                raise
+            finally:
+                await self._pool.release(replica)
+
+    async def _attempt_at(
+        self, replica: Replica, path: str, body: bytes, read: Read[Result_co]
+    ) -> Result_co | Failure:
+        """Send the request once to this replica, and return a result or a permanent failure.
+
+        Raises:
+            AttemptFailedError: the request failed, but can be retried.
+            _TryAnotherError: this replica cannot be asked now, but another one can at once.
+        """
         began = time.perf_counter()
         try:
-            async with asyncio.timeout(health.attempt_timeout_s):
-                reply = await self._connection.post(path, body)
+            reply = await self._post(replica, path, body)
         except TimeoutError:
-            health.note_silence()
+            if self._pool.has_other(replica):
+                replica.health.note_strike()
+            else:
+                self._health.note_silence(time.perf_counter() - began, refused=False)
             raise AttemptFailedError(Failure(Reason.TIMEOUT)) from None
         except UnreachableServerError:
-            health.note_silence()
+            if self._leave_out(replica, "cannot be reached"):
+                raise _TryAnotherError from None
+            self._health.note_silence(time.perf_counter() - began)
             raise AttemptFailedError(Failure(Reason.UNREACHABLE), was_sent=False) from None
         except BrokenError as broken:
             reason = Reason.BAD_REPLY if broken.mid_reply else Reason.UNREACHABLE
             raise AttemptFailedError(Failure(reason)) from None
         except TooLongError:
             return Failure(Reason.BAD_REPLY)
-        health.note_reply()
+        self._health.note_reply()
+        if reply.status in _NOT_SERVING and self._leave_out(
+            replica, f"does not serve now (HTTP {reply.status})"
+        ):
+            raise _TryAnotherError
+        replica.health.note_reply()
         if reply.status == 200:
             return read(reply.body, seconds=time.perf_counter() - began)
         failure = parse_error(reply.status, reply.body)
@@ -130,3 +168,18 @@ class Conversation:
             wait_s = read_retry_after(reply.header(b"retry-after"), time.time())
             raise AttemptFailedError(failure, retry_after_s=wait_s)
         return failure
+
+    async def _post(self, replica: Replica, path: str, body: bytes) -> Reply:
+        connection = replica.take_connection()
+        try:
+            async with asyncio.timeout(self._health.attempt_timeout_s):
+                return await connection.post(path, body)
+        finally:
+            replica.keep_connection(connection)
+
+    def _leave_out(self, replica: Replica, problem: str) -> bool:
+        """Leave out a replica if another one can be asked at once; return whether that is so."""
+        if not self._pool.has_other(replica):
+            return False
+        replica.health.leave_out(problem)
+        return True

@@ -13,6 +13,7 @@ from agent.io.tls import load_trust
 
 _MAX_TOKEN_LENGTH = 16_384  # characters
 _VISIBLE = re.compile(r"[!-~]+")
+_NAMED_BY_ADDRESS = re.compile(r"server-[0-9a-f]{8}")
 
 # A deployment's name, and the name under which its server serves the model.
 ServerKey = tuple[str, str]
@@ -28,6 +29,10 @@ class Endpoint(Protocol):
     @property
     def base_url(self) -> str:
         """The server's address, which usually ends with `/v1`."""
+
+    @property
+    def replicas(self) -> tuple[str, ...]:
+        """The addresses of all servers of the model, `base_url` first; empty if `base_url` is the only one."""
 
     @property
     def served_model(self) -> str:
@@ -63,13 +68,63 @@ def identify_server(endpoint: Endpoint) -> ServerKey:
     return endpoint.name, endpoint.served_model
 
 
-def read_address(endpoint: Endpoint) -> SplitResult:
+def list_addresses(endpoint: Endpoint) -> tuple[str, ...]:
+    """Return the addresses of the deployment's servers, at least one."""
+    return endpoint.replicas or (endpoint.base_url,)
+
+
+def describe_address(url: str) -> str:
+    """Return host and port of an address, for messages on the terminal only: stored labels contain no address."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return "at an invalid address"  # refused when it is read
+    host = "".join(filter(str.isprintable, parts.hostname or ""))
+    if ":" in host:
+        host = f"[{host}]"  # an IPv6 address
+    return f"{host}:{port}"
+
+
+def is_named_by_address(endpoint: Endpoint) -> bool:
+    """Return whether the deployment comes from `--server`, so that its name is a digest of the address."""
+    return _NAMED_BY_ADDRESS.fullmatch(endpoint.name) is not None
+
+
+def describe_deployment(endpoint: Endpoint) -> str:
+    """Return the name of a deployment in messages; that of `--server` is its address."""
+    if is_named_by_address(endpoint):
+        return f"the server {describe_address(endpoint.base_url)}"
+    return f"deployment {endpoint.name}"
+
+
+def describe_server(endpoint: Endpoint, url: str = "") -> str:
+    """Return the name of a server in messages: its deployment, if it has a name, and its address.
+
+    Args:
+        endpoint: the deployment.
+        url: the address of one of its replicas; if empty, the first.
+    """
+    address = describe_address(url or endpoint.base_url)
+    if is_named_by_address(endpoint):
+        return f"the server {address}"
+    return f"deployment {endpoint.name}: the server {address}"
+
+
+def read_address(endpoint: Endpoint, url: str = "") -> SplitResult:
     """Check the server's base address, and return it without a trailing slash.
+
+    Args:
+        endpoint: the deployment.
+        url: the address of one of its replicas; if empty, `base_url`.
 
     Raises:
         ConfigError: the address is not an http(s) URL with a host, or has a user, password, query or fragment.
     """
-    return _check_url(endpoint.base_url, f"deployment {endpoint.name}: base_url", with_path=True)
+    setting = "base_urls" if endpoint.replicas else "base_url"
+    return _check_url(
+        url or endpoint.base_url, f"deployment {endpoint.name}: {setting}", with_path=True
+    )
 
 
 def read_proxy(endpoint: Endpoint) -> SplitResult | None:
@@ -138,13 +193,17 @@ def read_token(endpoint: Endpoint) -> str | None:
     return token
 
 
-def open_trust(endpoint: Endpoint) -> ssl.SSLContext | None:
+def open_trust(endpoint: Endpoint, url: str = "") -> ssl.SSLContext | None:
     """Return the TLS context for all connections of a run, or None for a plain http server.
+
+    Args:
+        endpoint: the deployment.
+        url: the address of one of its replicas; if empty, `base_url`.
 
     Raises:
         ConfigError: the CA bundle cannot be read or contains no certificate.
     """
-    if read_address(endpoint).scheme == "http":
+    if read_address(endpoint, url).scheme == "http":
         return None
     try:
         return load_trust(endpoint.ca_bundle)

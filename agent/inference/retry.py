@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from agent.inference.limits import HttpLimits
+from agent.inference.outage import Outage
 from agent.vocabulary import Failure, Reason
 
 RETRIED_STATUSES = frozenset(
@@ -13,7 +14,6 @@ RETRIED_STATUSES = frozenset(
 FIRST_WAIT_S = 0.5  # doubled after every attempt
 JITTER_S = 1.0
 
-_SILENT_ATTEMPTS = 10  # minimum attempts without a reply; a few requests may fail by chance
 _MAX_HEADER_LENGTH = 100  # characters in Retry-After; a date has 29
 _FAILED_IN_A_ROW = 20  # requests; if one prompt in ten fails, the probability of 20 failures in a row is 1 in 10 ** 20
 
@@ -37,22 +37,29 @@ class AttemptFailedError(Exception):
 
 
 class ServerHealth:
-    """The health of a server, shared by all workers of a call.
+    """The health of a deployment's servers, shared by all workers of a call.
 
-    Silence: if all attempts are refused connections or timeouts for `outage_grace_s`, no further request is sent.
+    Silence: see `Outage`, which may be shared with other calls.
     Failures: after twenty requests in a row have failed in all their attempts, each further request has a single
     attempt until one succeeds. Thus a series of prompts that the server cannot process takes little time, and a broken
     server does not delay a run for hours.
     """
 
-    def __init__(self, limits: HttpLimits, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        limits: HttpLimits,
+        clock: Callable[[], float] = time.monotonic,
+        outage: Outage | None = None,
+    ) -> None:
         self._limits = limits
-        self._clock = clock
-        self._silent_since: float | None = None
-        self._silent_attempts = 0
+        self._outage = outage or Outage(limits, clock)
         self._failed_in_a_row = 0
         self.answered_once = False
-        self.given_up = False
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the server was silent for too long, so that nothing more is sent to it."""
+        return self._outage.given_up
 
     @property
     def attempt_timeout_s(self) -> float:
@@ -63,18 +70,11 @@ class ServerHealth:
     def note_reply(self) -> None:
         """Record a complete reply with any status."""
         self.answered_once = True
-        self._silent_since = None
-        self._silent_attempts = 0
+        self._outage.note_reply()
 
-    def note_silence(self) -> None:
-        """Record a refused connection or an attempt that timed out."""
-        now = self._clock()
-        if self._silent_since is None:
-            self._silent_since = now
-        self._silent_attempts += 1
-        grace_over = now - self._silent_since >= self._limits.outage_grace_s
-        if grace_over and self._silent_attempts >= _SILENT_ATTEMPTS:
-            self.given_up = True
+    def note_silence(self, waited_s: float = 0.0, *, refused: bool = True) -> None:
+        """Record a refused connection, or an attempt that timed out after `waited_s`."""
+        self._outage.note_silence(waited_s, refused=refused)
 
     def note_result(self, result: Failure | None) -> None:
         """Record the end of a request; `result` is its failure, or None for a response."""

@@ -21,8 +21,10 @@ class Progress:
         self._label = ""
         self._total = 0
         self._done = 0
+        self._failed = 0
         self._began = 0.0
         self._shown = 0.0
+        self._has_open_line = False
         self._describe_left: Callable[[], str] = str
 
     def begin(self, label: str, total: int) -> None:
@@ -31,6 +33,7 @@ class Progress:
         self._label = label
         self._total = total
         self._done = 0
+        self._failed = 0
         self._began = time.monotonic()
         self._shown = self._began
         if self._terminal:
@@ -43,6 +46,14 @@ class Progress:
     def advance(self, count: int = 1) -> None:
         """Add `count` finished instances."""
         self._done += count
+        self._show_in_time()
+
+    def fail(self, count: int = 1) -> None:
+        """Add `count` instances that have no answer. They are counted apart, so that a bar is full of answers only."""
+        self._failed += count
+        self._show_in_time()
+
+    def _show_in_time(self) -> None:
         now = time.monotonic()
         interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
         if now - self._shown >= interval_s:
@@ -50,8 +61,11 @@ class Progress:
             self._show()
 
     def note(self, text: str) -> None:
-        """Write a note for the user, even when `quiet`."""
-        self._stream.write(f"note: {text}\n")
+        """Write a note for the user, even when `quiet`. An unfinished bar is drawn again below it."""
+        clear = "\r\x1b[K" if self._has_open_line else ""
+        self._stream.write(f"{clear}note: {text}\n")
+        if self._has_open_line:
+            self._show()
         self._stream.flush()
 
     def end(self) -> None:
@@ -63,6 +77,8 @@ class Progress:
             return
         seconds = time.monotonic() - self._began
         counts = f"{self._done}/{self._total}"
+        if self._failed:
+            counts += f" ({self._failed} without an answer)"
         left = "" if last else self._describe_left()
         left = left and f", {left}"
         if self._terminal:
@@ -72,6 +88,7 @@ class Progress:
             self._stream.write(
                 f"\r\x1b[K{self._label}  {bar} {counts}  {seconds:.0f} s{left}{line_end}"
             )
-        elif last or self._done < self._total:
+            self._has_open_line = not last
+        elif last or self._done + self._failed < self._total:
             self._stream.write(f"{self._label}  {counts}  {seconds:.1f} s{left}\n")
         self._stream.flush()

@@ -16,8 +16,8 @@ from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.endpoint import identify_server, list_addresses
 from agent.inference.limits import HttpLimits
-from agent.inference.outage import ServerWatch
 from agent.inference.live_forecast import LiveForecast, WorkTaken
+from agent.inference.outage import ServerWatch
 from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress

@@ -12,6 +12,7 @@ from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.errors import ConfigError, InferenceError
+from agent.inference.outage import ServerWatch
 from agent.io.progress import Progress
 from agent.io.wording import format_count, nearest
 from agent.judging.judge_run import (
@@ -139,7 +140,10 @@ def judge_suite(
         juries = [task.asked for task in survey.tasks]
         with _advise_asking_others(juries):
             judges = asyncio.run(probe_judges(juries, limits))
-        context = RunContext(limits, progress, judges, open_redactor_for(site, juries), site.means)
+        watch = ServerWatch(limits, progress.note)
+        context = RunContext(
+            limits, progress, judges, open_redactor_for(site, juries), site.means, watch
+        )
         judged_runs = dict(survey.runs)
         for task in survey.tasks:
             judged_runs[task.run.run_id] = _judge(site, store, task, options, context)

@@ -64,7 +64,9 @@ class JudgementWriter:
         self.done += 1
         if any(seat.reason in RETRIED for seat in seats):
             self.open += 1
-        self._progress.advance()
+            self._progress.fail()
+        else:
+            self._progress.advance()
         self._count_kept()
 
     def _count_kept(self) -> None:

@@ -13,7 +13,7 @@ from agent.catalog.deployment_map import map_name
 from agent.catalog.deployments import Deployment
 from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
-from agent.inference.endpoint import identify_server
+from agent.inference.endpoint import identify_server, list_addresses
 from agent.io.wording import format_count, nearest
 from agent.jury.seats import describe_sampling
 from agent.metrics import JUDGED, Judge, MetricUse
@@ -168,7 +168,9 @@ def _seat_judge(
     deployment = resolve_managed(_find_deployment(judge, deployments), site)
     settings = site.settings
     is_managed = deployment.managed is not None  # and so on this machine
-    outside = not is_managed and _get_host(deployment.base_url) not in settings.allowed_hosts
+    outside = not is_managed and any(
+        _get_host(url) not in settings.allowed_hosts for url in list_addresses(deployment)
+    )
     if outside:
         _refuse_unless_allowed(deployment, site)
     if deployment.proxy and _get_host(deployment.proxy) not in settings.allowed_hosts:
@@ -227,7 +229,8 @@ def _refuse_unless_allowed(deployment: Deployment, site: Site) -> None:
     missing = []
     if not policy.outside_judges:
         missing.append("`outside_judges: true` in the redaction policy")
-    if _get_host(deployment.base_url) not in site.settings.outside_judge_hosts:
+    allowed = (*site.settings.allowed_hosts, *site.settings.outside_judge_hosts)
+    if any(_get_host(url) not in allowed for url in list_addresses(deployment)):
         missing.append("its host in outside_judge_hosts of site.yaml")
     if missing:
         raise ConfigError(

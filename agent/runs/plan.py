@@ -42,6 +42,7 @@ from agent.datasets.row_numbers import RowNumbers
 from agent.errors import BenchmarkError, ConfigError
 from agent.inference.capabilities import Capabilities
 from agent.inference.closed_questions import TEXT_MODES, write_fields
+from agent.inference.endpoint import describe_deployment, list_addresses
 from agent.judging.jury_selection import (
     SeatedJudge,
     advise_judging_later,
@@ -539,14 +540,18 @@ def check_reachable(deployment: Deployment, site: Site) -> Deployment:
     The site's proxy is for requests to the aggregator and is never used for prompts.
 
     Raises:
-        ConfigError: prompts may not be sent to its host or through its proxy.
+        ConfigError: prompts may not be sent to one of its hosts or through its proxy.
     """
     if deployment.managed is not None:
         return resolve_managed(deployment, site)  # on this machine
-    for role, address in (("host", deployment.base_url), ("proxy", deployment.proxy)):
-        if address and (urlsplit(address).hostname or "") not in site.settings.allowed_hosts:
+    addresses = [("host", url) for url in list_addresses(deployment)]
+    if deployment.proxy:
+        addresses.append(("proxy", deployment.proxy))
+    for role, address in addresses:
+        host = urlsplit(address).hostname or ""
+        if host and host not in site.settings.allowed_hosts:
             raise ConfigError(
-                f"deployment {deployment.name}: prompts may not be sent to the {role} in its address",
+                f"{describe_deployment(deployment)}: prompts may not be sent to the {role} {host}",
                 f"If the {role} is inside the hospital's network, add it to allowed_hosts in site.yaml.",
             )
     return replace(deployment, ca_bundle=deployment.ca_bundle or site.settings.ca_bundle)

@@ -332,7 +332,7 @@ def _ask_and_score(
         unanswered = _score_stored_answers(store, run_id, instances, writer)
         if unanswered:
             taken = asyncio.run(
-                _ask(store, plan, run_id, unanswered, writer, context.limits, capabilities)
+                _ask(store, plan, run_id, unanswered, writer, context, capabilities)
             )
     finally:
         writer.write()  # keep the answers of an interrupted run too
@@ -389,7 +389,7 @@ async def _ask(
     run_id: str,
     unanswered: Mapping[bytes, list[int]],
     writer: ScoreWriter,
-    limits: HttpLimits,
+    context: RunContext,
     capabilities: Capabilities,
 ) -> WorkTaken:
     """Ask the questions that have no answer yet, and return what that took.
@@ -426,8 +426,9 @@ async def _ask(
             requests(),
             keep,
             max_in_flight=max_in_flight,
-            limits=limits,
+            limits=context.limits,
             capabilities=capabilities,
             prompt_limit=plan.prompt_limit,
+            watch=context.watch,
         )
     return live.end()

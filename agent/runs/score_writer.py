@@ -87,7 +87,10 @@ class ScoreWriter:
             elif isinstance(value, float | int | Unscored):
                 self._scores.append((position, name, value))
         self._waiting += 1
-        self.progress.advance()
+        if isinstance(result, Failure):
+            self.progress.fail()
+        else:
+            self.progress.advance()
         if self._waiting >= KEEP_EVERY_ANSWERS:
             self.write()
 
