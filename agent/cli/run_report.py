@@ -107,6 +107,7 @@ def _print_outcomes(
                 all_asked_now=not outcome.kept,
                 answer_mode=run.details.answer_mode,
             )
+            lines += _describe_figures(outcome)
             lines += judging.add_run(store, run, outcome.judged)
             click.echo(_describe_outcome(outcome))
             for line in lines:
@@ -121,6 +122,17 @@ def _print_outcomes(
         click.echo(f"all {len(costs)} runs:")
         for line in judging_lines:
             click.echo(f"  {line}")
+
+
+def _describe_figures(outcome: "RunOutcome") -> list[str]:
+    """Return a line with the server's own figures about the asking; [] if it has none."""
+    from agent.inference.server_figures import describe_work
+
+    taken = outcome.taken
+    if taken is None or taken.figures is None:
+        return []
+    line = describe_work(taken.figures, taken.seconds)
+    return [line] if line else []
 
 
 def _describe_outcome(outcome: "RunOutcome") -> str:

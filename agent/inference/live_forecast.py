@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from agent.inference.server_figures import ServerFigures
 from agent.io.wording import format_range_s
 from agent.vocabulary import Failure, Response
 
@@ -64,6 +65,7 @@ class WorkTaken:
         servers: names of the deployments that were asked.
         prompt_tokens, completion_tokens: by the name of the deployment; without servers that did not count the tokens
             of every reply.
+        figures: the server's own figures about this time; None if it has none, or if several servers were asked.
     """
 
     forecast: WorkForecast | None
@@ -71,6 +73,7 @@ class WorkTaken:
     servers: tuple[str, ...]
     prompt_tokens: Mapping[str, int]
     completion_tokens: Mapping[str, int]
+    figures: ServerFigures | None = None
 
 
 def forecast_seconds(

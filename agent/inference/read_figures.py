@@ -9,9 +9,9 @@ from agent.inference.connection import (
     TooLongError,
     UnreachableServerError,
 )
-from agent.inference.endpoint import Endpoint
+from agent.inference.endpoint import Endpoint, list_addresses
 from agent.inference.limits import HttpLimits
-from agent.inference.server_figures import ServerFigures, parse_metrics
+from agent.inference.server_figures import ServerFigures, add_figures, parse_metrics
 
 _METRICS = "../metrics"  # beside /v1
 _WAIT_S = 2.0
@@ -20,10 +20,19 @@ _WAIT_S = 2.0
 async def read_figures(deployment: Endpoint, limits: HttpLimits) -> ServerFigures | None:
     """Return the server's own figures; None if it has none or does not answer at once.
 
+    The figures of replicas are added up.
+
     Raises:
         ConfigError: the address, token file, proxy or CA bundle cannot be used.
     """
-    connection = ServerLine(deployment, limits).open()
+    figures: list[ServerFigures | None] = []
+    for url in list_addresses(deployment):
+        figures.append(await _read_replica(ServerLine(deployment, limits, url)))
+    return add_figures(figures)
+
+
+async def _read_replica(line: ServerLine) -> ServerFigures | None:
+    connection = line.open()
     try:
         with suppress(TimeoutError, UnreachableServerError, BrokenError, TooLongError):
             async with asyncio.timeout(_WAIT_S):

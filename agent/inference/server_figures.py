@@ -6,7 +6,7 @@ tells about the time between them.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 # A line of the Prometheus text format: name, labels, value and perhaps a timestamp.
@@ -164,6 +164,28 @@ def subtract_figures(
 
 def _subtract(after: float | None, before: float | None) -> float | None:
     return None if after is None or before is None else max(0.0, after - before)
+
+
+def add_figures(replicas: Sequence[ServerFigures | None]) -> ServerFigures | None:
+    """Return the sum over the replicas of a server; None if one has no figures, or if the engines differ."""
+    known = [figures for figures in replicas if figures is not None]
+    if not known or len(known) < len(replicas) or len({each.engine for each in known}) > 1:
+        return None
+    return ServerFigures(
+        engine=known[0].engine,
+        prompt_tokens=sum(each.prompt_tokens for each in known),
+        cached_tokens=_add_known([each.cached_tokens for each in known]),
+        completion_tokens=sum(each.completion_tokens for each in known),
+        running=sum(each.running for each in known),
+        waiting=sum(each.waiting for each in known),
+        queue_s=_add_known([each.queue_s for each in known]),
+        queued=_add_known([each.queued for each in known]),
+    )
+
+
+def _add_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def describe_work(figures: ServerFigures, seconds: float) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent.inference.server_figures import (
     ServerFigures,
+    add_figures,
     describe_load,
     describe_work,
     parse_metrics,
@@ -135,6 +136,17 @@ def test_a_server_that_was_started_in_between_has_no_figures():
     assert subtract_figures(replace(before, prompt_tokens=10, cached_tokens=0), before) is None
     assert subtract_figures(parse_metrics(LLAMA), before) is None
     assert subtract_figures(None, before) is None
+
+
+def test_replicas_are_added_up_unless_one_has_no_figures():
+    figures = parse_metrics(VLLM)
+    assert figures is not None
+    both = add_figures([figures, figures])
+    assert both is not None
+    assert both.prompt_tokens == 100000
+    assert both.cached_share == figures.cached_share
+    assert add_figures([figures, None]) is None
+    assert add_figures([figures, parse_metrics(LLAMA)]) is None
 
 
 def test_requests_of_others_are_named():
