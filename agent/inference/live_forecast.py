@@ -12,26 +12,11 @@ from dataclasses import dataclass, field
 
 from agent.inference.server_figures import ServerFigures
 from agent.io.wording import format_range_s
+from agent.statistics.prediction import NORMAL_DEVIATE, Range, Sample
 from agent.vocabulary import Failure, Response
 
 SEEN_FIRST = 20  # answers before the first forecast
-_NORMAL_DEVIATE = 1.28  # of an interval that holds four of five values
 _DRIFT = 0.1  # share by which a server's speed may change; other users share its processor
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """An interval from `low` to `high`."""
-
-    low: float
-    high: float
-
-    def __add__(self, other: "Range") -> "Range":
-        return Range(self.low + other.low, self.high + other.high)
-
-    def shift(self, amount: float) -> "Range":
-        """Return the interval with `amount` added to both ends, but never below 0."""
-        return Range(max(0.0, self.low + amount), max(0.0, self.high + amount))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,46 +80,8 @@ def forecast_seconds(
     half = min(in_flight, total) / 2
     even = elapsed * (total + half) / (done + half)
     rounds = elapsed * (total + half) / done
-    spread = _DRIFT * rest + _NORMAL_DEVIATE * variation * math.sqrt(rest / done)
+    spread = _DRIFT * rest + NORMAL_DEVIATE * variation * math.sqrt(rest / done)
     return Range(max(elapsed, even / (1 + spread)), rounds * (1 + spread) + longest_s)
-
-
-@dataclass(slots=True)
-class _Sum:
-    """Number, sum and sum of squares of values."""
-
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-    highest: float = 0.0
-
-    def add(self, value: float) -> None:
-        self.count += 1
-        self.total += value
-        self.squares += value * value
-        self.highest = max(self.highest, value)
-
-    @property
-    def mean(self) -> float:
-        """The mean; 0 without values."""
-        return self.total / self.count if self.count else 0.0
-
-    @property
-    def variation(self) -> float:
-        """The standard deviation as a share of the mean; 0 below two values."""
-        if self.count < 2 or not self.total:
-            return 0.0
-        variance = (self.squares - self.count * self.mean**2) / (self.count - 1)
-        return math.sqrt(max(0.0, variance)) / self.mean
-
-    def forecast(self, requests: int) -> Range:
-        """Return the sum over `requests` values, if those to come resemble these."""
-        if requests <= self.count:
-            return Range(self.total, self.total)
-        rest = (requests - self.count) / requests
-        spread = _NORMAL_DEVIATE * self.variation * math.sqrt(rest / self.count)
-        expected = self.mean * requests
-        return Range(max(self.total, expected * (1 - spread)), expected * (1 + spread))
 
 
 @dataclass(slots=True)
@@ -149,8 +96,8 @@ class _Server:
     first_replies: int = 0
     replies: int = 0
     uncounted: int = 0
-    prompt: _Sum = field(default_factory=_Sum)
-    completion: _Sum = field(default_factory=_Sum)
+    prompt: Sample = field(default_factory=Sample)
+    completion: Sample = field(default_factory=Sample)
 
     def count(self, reply: Response | Failure, *, is_correction: bool) -> None:
         self.replies += 1
@@ -169,7 +116,9 @@ class _Server:
         # Failed requests have no tokens, and some replies have to be corrected, as many as among those seen.
         share = self.prompt.count / self.first_replies
         requests = max(self.prompt.count, round(self.questions * share))
-        return TokenRange(self.prompt.forecast(requests), self.completion.forecast(requests))
+        return TokenRange(
+            self.prompt.predict_total(requests), self.completion.predict_total(requests)
+        )
 
 
 class LiveForecast:
@@ -200,7 +149,7 @@ class LiveForecast:
         self._clock = clock
         self._began = clock()
         self._done = 0
-        self._seconds = _Sum()
+        self._seconds = Sample()
         self._servers = {name: _Server(number) for name, number in questions.items()}
         # Before each of the concurrent requests was answered once, nothing tells a fast server from a full one.
         self._seen_first = max(SEEN_FIRST, in_flight)

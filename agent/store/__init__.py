@@ -7,6 +7,7 @@ from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, 
 from agent.store.store import Store
 from agent.store.stored import (
     RETRIED,
+    AnswerSize,
     Judgement,
     Run,
     RunScore,
@@ -19,6 +20,7 @@ from agent.store.vault import Vault
 
 __all__ = [
     "RETRIED",
+    "AnswerSize",
     "AuditEvent",
     "AuditHead",
     "Calibration",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from agent.store.codec import decode_instance, decode_response, encode_response
 from agent.store.database import Database
 from agent.store.scores import FiledLabel, FiledScore, Scores
-from agent.store.stored import RETRIED, StoredInstance, Usage
+from agent.store.stored import RETRIED, AnswerSize, StoredInstance, Usage
 from agent.store.subgroups import SubgroupLabels, decode_subgroups
 from agent.vocabulary import Reason, Response, Unscored
 
@@ -163,6 +163,16 @@ class Answers:
             (run_id, run_id),
         ).fetchone()
         return Usage(*row)
+
+    def read_sizes(self, run_id: str, limit: int) -> list[AnswerSize]:
+        """Return the sizes of up to `limit` of the run's answers, without those whose tokens are not known."""
+        rows = self._connection.execute(
+            "SELECT prompt_tokens, completion_tokens, seconds FROM answers "
+            "WHERE request_key IN (SELECT request_key FROM run_instances WHERE run_id = ?) "
+            "AND prompt_tokens IS NOT NULL AND completion_tokens IS NOT NULL LIMIT ?",
+            (run_id, limit),
+        )
+        return [AnswerSize(*row) for row in rows]
 
     def has_answers_from_before(self, run_id: str) -> bool:
         """Return whether the run reuses answers that were stored before it started, which it spent no time on."""

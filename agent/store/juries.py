@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from agent.store.codec import decode_response, encode_response
 from agent.store.database import Database
 from agent.store.run_details import RunDetails, write_details
-from agent.store.stored import RETRIED, Judgement, Seat, Usage
+from agent.store.stored import RETRIED, AnswerSize, Judgement, Seat, Usage
 from agent.vocabulary import Reason
 
 FiledSeat = tuple[int, str, Seat]  # (position, metric, seat)
@@ -140,6 +140,20 @@ class Juries:
             (run_id, *seats),
         ).fetchone()
         return Usage(*row)
+
+    def read_sizes(self, run_id: str, seats: Sequence[int], limit: int) -> list[AnswerSize]:
+        """Return the sizes of up to `limit` of these seats' judgements, without those whose tokens are not known."""
+        rows = self._connection.execute(
+            "SELECT j.prompt_tokens, j.completion_tokens, j.seconds, MAX(s.repaired) FROM judgements j "  # noqa: S608
+            "JOIN seats s ON s.judgement_key = j.judgement_key "
+            f"WHERE s.run_id = ? AND s.seat IN ({_marks(seats)}) "
+            "AND j.prompt_tokens IS NOT NULL AND j.completion_tokens IS NOT NULL GROUP BY j.judgement_key LIMIT ?",
+            (run_id, *seats, limit),
+        )
+        sizes: list[AnswerSize] = []
+        for prompt_tokens, completion_tokens, seconds, corrected in rows:
+            sizes.append(AnswerSize(prompt_tokens, completion_tokens, seconds, bool(corrected)))
+        return sizes
 
     def read_every_seat(
         self, run_id: str, positions: Sequence[int]

@@ -117,6 +117,22 @@ class Seat:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSize:
+    """The size of one stored answer, or of one judgement with all its replies.
+
+    Attributes:
+        prompt_tokens, completion_tokens: as counted by the server.
+        seconds: time from sending to reading.
+        corrected: whether a judge was asked to correct its first reply.
+    """
+
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    corrected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """The cost of a run's answers; an answer shared by several instances counts once.
 

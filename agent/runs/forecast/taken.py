@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
-from agent.inference.live_forecast import Range, WorkTaken
+from agent.inference.live_forecast import WorkTaken
 from agent.io.wording import format_range_s
 from agent.results.usage import (
     Cost,
@@ -13,6 +13,7 @@ from agent.results.usage import (
     format_duration,
     format_total_cost,
 )
+from agent.statistics.prediction import Range
 
 PricesByName = Mapping[str, Prices | None]
 

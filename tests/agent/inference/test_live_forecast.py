@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.inference.live_forecast import LiveForecast, Range, WorkForecast
+from agent.inference.live_forecast import LiveForecast, WorkForecast
+from agent.statistics.prediction import Range
 from agent.vocabulary import Failure, Reason, Response
 
 
