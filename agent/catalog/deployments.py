@@ -107,6 +107,16 @@ class Deployment:
     unused_keys: tuple[str, ...] = ()
     problem: str | None = None
 
+    @property
+    def weights_digest(self) -> str | None:
+        """SHA-256 over the weights' files, if the agent itself serves them; None if only the server knows them."""
+        return (self.managed.digest or None) if self.managed else None
+
+    @property
+    def answers_name(self) -> str:
+        """The name under which answers are stored. Other weights are another model, which is asked anew."""
+        return f"{self.name} {self.weights_digest}" if self.weights_digest else self.name
+
 
 def read_deployments(path: Path) -> dict[str, Deployment]:
     """Read the deployments in `model_deployments.yaml`, by name. Paths in the file are relative to the file's folder.

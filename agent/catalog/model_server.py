@@ -42,6 +42,7 @@ class ModelServer:
         gpu_share: share of the GPU's memory that may be used, from 0 to 1; None for the engine's choice. Only vLLM.
         gpu_layers: number of layers on the GPU; None for as many as fit. Only llama.cpp.
         extra_arguments: further arguments of `vllm serve`.
+        digest: SHA-256 over the files of the weights with which its server was started; empty unless it runs.
     """
 
     engine: Engine
@@ -52,6 +53,7 @@ class ModelServer:
     gpu_share: float | None = None
     gpu_layers: int | None = None
     extra_arguments: tuple[str, ...] = ()
+    digest: str = ""
 
 
 def read_model_server(section: YamlMap, folder: Path) -> ModelServer:

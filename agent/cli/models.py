@@ -77,14 +77,14 @@ def list_command(site: "Site") -> None:
     """
     from agent.errors import AgentError
     from agent.model_servers.running import list_running
-    from agent.model_servers.weights import compute_digest
+    from agent.model_servers.weights import compute_server_digest
 
     running = {server.deployment: server for server in list_running(site.servers)}
     for name, deployment in _read_managed(site).items():
         assert deployment.managed is not None
         state = _describe_state(running.pop(name, None))
         try:
-            digest = compute_digest(deployment.managed.weights, site.servers / "weights.json")[:16]
+            digest = compute_server_digest(deployment.managed, site.servers)[:16]
         except AgentError as error:
             digest = str(error)
         click.echo(f"{name}  {deployment.managed.engine}  {state}  weights {digest}")

@@ -28,7 +28,8 @@ _MAX_PLAN = 127  # days; the protocol's limit
     type=click.Choice(sorted(MODEL_ASSURANCES)),
     default="served_claimed",
     show_default=True,
-    help="Evidence that the running model is this one.",
+    help="Evidence that the running model is this one: served_claimed (its server says so), or weights_hashed (the "
+    "agent itself serves it, see docs/deployments.md, and every run is made with the same weights).",
 )
 @click.pass_obj
 def plan(site: Site, model: str, scorecard_name: str | None, days: int, assurance: str) -> None:
@@ -38,10 +39,13 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     A result without a plan is also accepted, and is marked as unplanned.
     """
     from agent.disclosure.declarations import draft_plan
+    from agent.disclosure.plans import HASHED
+    from agent.model_servers.assurance import compute_model_digest
 
     gate = open_gate(site)
     scorecard = find_scorecard(gate.registry, scorecard_name)
-    drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days)
+    weights = compute_model_digest(site, model) if assurance == HASHED else ""
+    drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days, weights=weights)
     record_event(site, "plan drafted", f"digest={drafted.digest} day={gate.today_day}")
     click.echo(f"{drafted.state.value} {drafted.digest}")
     click.echo(

@@ -56,6 +56,7 @@ _ALIKE: Final = (
     "reading_version",
     "scoring",
     "unit_named",
+    "weights",
 )
 _ALL_PARTS: Final = (
     "A benchmark can be submitted only as a whole: run each of its parts exactly once, all on the official data, or "
@@ -360,6 +361,7 @@ def _build_finding(store: Store, runs: Sequence[Run], metric: KeptMetric) -> Fin
         frozen_digest=details.data.frozen_digest,
         plan=details.plan,
         sample_seed=details.sample_seed,
+        weights=details.weights or "",
         known=details.data.known,
         available=sum(run.details.data.instances for run in runs),
         language_model=details.language_model,

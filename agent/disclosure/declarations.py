@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from agent.delivery.outbox import LIVE, State, Submission
-from agent.disclosure.plans import list_open_plans
+from agent.disclosure.plans import WEIGHTS_NOTE, list_open_plans
 from agent.disclosure.prepare import (
     Gate,
     check_models,
@@ -24,7 +24,7 @@ _USABLE = frozenset({State.PREPARED, *LIVE}) - {State.REFUSED}
 
 
 def draft_plan(
-    gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, days: int
+    gate: Gate, scorecard: Scorecard, model: str, *, assurance: str, days: int, weights: str = ""
 ) -> Submission:
     """Draft a plan, or return the same plan if it is still open.
 
@@ -34,6 +34,7 @@ def draft_plan(
         model: registered name of the model.
         assurance: one of MODEL_ASSURANCES.
         days: number of days from today in which a result is due, at most 127.
+        weights: SHA-256 over the weights' files, which stays here; required if they are stated to be hashed.
 
     Raises:
         DisclosureError: the scorecard, the model or this version of the agent is not registered, or the statement of
@@ -59,9 +60,13 @@ def draft_plan(
 
         still_open = {plan.digest for plan in list_open_plans(gate.outbox)}
         for plan in _find_alike(gate, build):
-            if plan.state is not State.RECEIPTED or plan.digest in still_open:
+            is_usable = plan.state is not State.RECEIPTED or plan.digest in still_open
+            if (
+                is_usable
+                and gate.outbox.read_verdicts(plan.digest).get(WEIGHTS_NOTE, "") == weights
+            ):
                 return plan
-        return draft_statement(gate, build)
+        return draft_statement(gate, build, verdicts={WEIGHTS_NOTE: weights} if weights else None)
 
 
 def draft_abandon(gate: Gate, plan: Submission, reason: str) -> Submission:

@@ -74,6 +74,7 @@ class Finding:
         frozen_digest: digest of the registered dataset's files when the run read them; "" without a registered dataset.
         plan: digest of the plan whose challenge selected the instances; "" without a plan.
         sample_seed: seed that selected the instances.
+        weights: SHA-256 over the weights' files, if this agent served them; "" otherwise.
         language_model: False if its server reported that the model is not a language model.
         subgroup: `variable.value`, or None for all units.
     """
@@ -92,6 +93,7 @@ class Finding:
     frozen_digest: str = ""
     plan: str = ""
     sample_seed: int = 0
+    weights: str = ""
     language_model: bool = True
     subgroup: str | None = None
 

@@ -27,6 +27,10 @@ class PlanInUse:
 
 
 NO_PLAN: Final = PlanInUse(NONE, NONE)
+HASHED: Final = "weights_hashed"
+WEIGHTS_NOTE: Final = (
+    "weights"  # key of the weights' digest beside a plan; it is not part of the statement
+)
 SEED_DIGITS: Final = 15  # hexadecimal digits of a challenge that form the sampling seed (60 bits)
 
 
@@ -36,7 +40,8 @@ def find_plan(
     """Return the plan that selected the instances of these findings, or else the model's newest open plan.
 
     Raises:
-        DisclosureError: runs were sampled by a plan that is not open here, or by several plans, or with another seed.
+        DisclosureError: runs were sampled by a plan that is not open here, or by several plans, or with another seed;
+            or the plan states hashed weights, and a run was made with others.
     """
     chosen = {finding.plan for finding in findings} - {""}
     open_here = [
@@ -53,6 +58,7 @@ def find_plan(
     plan = next((plan for plan in open_here if plan.digest == wanted), None)
     if plan is None:
         return NO_PLAN
+    _check_weights(outbox, plan, findings)
     challenge = read_challenge(outbox, registry, plan)
     if any(
         finding.plan and finding.sample_seed != derive_sampling_seed(challenge)
@@ -63,6 +69,22 @@ def find_plan(
             "Run it again with --plan.",
         )
     return PlanInUse(plan.digest, challenge)
+
+
+def _check_weights(outbox: Outbox, plan: Submission, findings: Sequence[Finding]) -> None:
+    """Refuse runs made with weights other than those of a plan that states that the weights were hashed."""
+    assert plan.plan is not None
+    if plan.plan.model_assurance != HASHED:
+        return
+    promised = outbox.read_verdicts(plan.digest).get(WEIGHTS_NOTE)
+    for finding in findings:
+        if not promised or finding.weights != promised:
+            raise DisclosureError(
+                f"{finding.benchmark}: plan {plan.digest[:12]} states {HASHED}, but the run was not made with the "
+                "weights that the plan was made for, on a server that the agent started",
+                "Run it again with `run --serve`; or abandon the plan with `intramural submission abandon`, and plan "
+                "with --model-assurance served_claimed.",
+            )
 
 
 def list_open_plans(outbox: Outbox) -> list[Submission]:

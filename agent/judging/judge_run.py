@@ -428,7 +428,7 @@ class _RunJudging:
             seed=server.judge.judge.seed,
             extra_body=extra_body,
         )
-        key = self._store.identities.judgement_key(deployment.name, request_identity(request))
+        key = self._store.identities.judgement_key(deployment.answers_name, request_identity(request))
         if key in self._open:
             self._open[key].waiting += waiting
             return None

@@ -29,6 +29,7 @@ class RunningServer:
         guardian: the number of the guardian's process.
         began: when that process began, in the system's ticks, since numbers are used again.
         started_at: when the server was started, in seconds since 1970.
+        weights: SHA-256 over the files of the weights at that time.
     """
 
     deployment: str
@@ -37,6 +38,7 @@ class RunningServer:
     guardian: int
     began: int
     started_at: int
+    weights: str
 
     def is_alive(self) -> bool:
         """Return whether the guardian still runs."""

@@ -20,7 +20,7 @@ from agent.model_servers.engines import EngineStart, describe_start
 from agent.model_servers.failures import explain_failure
 from agent.model_servers.loopback import ADDRESS, choose_port, is_ready
 from agent.model_servers.running import RunningServer, ServerFolder, read_begin
-from agent.model_servers.weights import check_weights
+from agent.model_servers.weights import check_weights, compute_server_digest
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
@@ -40,10 +40,12 @@ class _Started:
 
 
 def resolve_managed(deployment: Deployment, site: "Site") -> Deployment:
-    """Return a managed deployment with the address and the token of its running server; others stay as they are.
+    """Return a managed deployment with the address, the token and the weights' digest of its running server.
+
+    Other deployments stay as they are.
 
     Raises:
-        ConfigError: its server does not run.
+        ConfigError: its server does not run, or the weights have changed since it was started.
     """
     if deployment.managed is None:
         return deployment
@@ -55,7 +57,14 @@ def resolve_managed(deployment: Deployment, site: "Site") -> Deployment:
             f"Start it with `intramural models serve {deployment.name} --background`, or add --serve "
             f"{deployment.name} to `run`.",
         )
-    return replace(deployment, base_url=running.address, token_file=folder.token)
+    digest = compute_server_digest(deployment.managed, site.servers)
+    if digest != running.weights:
+        raise ConfigError(
+            f"deployment {deployment.name}: its weights have changed since its server was started",
+            f"Run `intramural models stop {deployment.name}`, and start it again to serve the new weights.",
+        )
+    managed = replace(deployment.managed, digest=digest)
+    return replace(deployment, base_url=running.address, token_file=folder.token, managed=managed)
 
 
 def start_in_background(site: "Site", deployment: Deployment, waiting: Waiting) -> RunningServer:
@@ -114,6 +123,7 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
             "Add model_server with engine and weights to it in model_deployments.yaml.",
         )
     check_weights(managed, deployment.name)
+    digest = compute_server_digest(managed, site.servers)
     folder = ServerFolder.find(site.servers, deployment.name)
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock_folder(folder.path):
@@ -123,7 +133,8 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
                 f"the server of {deployment.name} runs already",
                 f"Stop it with `intramural models stop {deployment.name}`.",
             )
-        started = _start_guardian(folder, deployment, managed, outlives=outlives)
+        served = replace(managed, digest=digest)
+        started = _start_guardian(folder, deployment, served, outlives=outlives)
     try:
         _await_ready(started, folder, waiting)
     except BaseException:
@@ -157,6 +168,7 @@ def _start_guardian(
         guardian=guardian.pid,
         began=read_begin(guardian.pid),
         started_at=int(time.time()),
+        weights=managed.digest,
     )
     folder.write(server)
     return _Started(server, port, guardian)

@@ -14,6 +14,7 @@ from agent.io.model_folder import ModelFolderError
 
 # Reading such a file can run code that somebody put into it.
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
+_DIGESTS = "weights.json"  # in the site's folder `servers`
 _INDEX = "model.safetensors.index.json"
 _CONFIG = "config.json"
 _GGUF_SIGN = b"GGUF"
@@ -39,6 +40,19 @@ def check_weights(server: ModelServer, deployment: str) -> None:
             f"deployment {deployment}: model_server: weights: {error}",
             "llama.cpp reads one GGUF file; vLLM reads a model's whole folder with config.json and safetensors files.",
         ) from None
+
+
+def compute_server_digest(server: ModelServer, servers: Path) -> str:
+    """Return the digest of a server's weights.
+
+    Args:
+        server: the server.
+        servers: the site's folder `servers`, where the digests computed so far are kept.
+
+    Raises:
+        ConfigError: a file cannot be read.
+    """
+    return compute_digest(server.weights, servers / _DIGESTS)
 
 
 def compute_digest(weights: Path, cache: Path) -> str:

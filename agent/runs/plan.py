@@ -247,6 +247,7 @@ class Plan:
             language_model=capabilities.language_model,
             capabilities=capabilities.to_json(),
             workarounds=tuple(workarounds),
+            weights=self.deployment.weights_digest,
         )
         return self.rules.put_into(details)
 

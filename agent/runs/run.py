@@ -218,6 +218,8 @@ def _refuse_to_lose(store: Store, plan: Plan) -> None:
         changed.append("another version of the data" if plan.registered else "unregistered data")
     if run.details.data.row_numbers != plan.row_numbers:
         changed.append("instance ids from another numbering of rows")
+    if run.details.weights != plan.deployment.weights_digest:
+        changed.append(f"other weights of {plan.deployment.name}, and so another model")
     lost = store.runs.count_left_out(
         run.run_id, plan.benchmark.id, (instance.id for instance in plan.instances)
     )
@@ -253,7 +255,7 @@ def derive_request_keys(
     """Yield the plan's instances, each with the key of its request."""
     for instance in plan.instances:
         identity = request_identity(plan.request(instance, capabilities), plan.prompt_limit)
-        yield instance, store.identities.request_key(plan.deployment.name, identity)
+        yield instance, store.identities.request_key(plan.deployment.answers_name, identity)
 
 
 def _carry_out(

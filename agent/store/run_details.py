@@ -170,6 +170,7 @@ class RunDetails(StoredRecord):
         capabilities: the results of the capability probe, unparsed, because their keys depend on the probe's version;
             `agent.inference.capabilities.Capabilities` reads them.
         workarounds: sentences on features that the requests did without.
+        weights: SHA-256 over the files of the weights that the agent itself served; None if others serve the model.
         origin: the origin of an imported run; None for a run made here.
     """
 
@@ -203,6 +204,7 @@ class RunDetails(StoredRecord):
     language_model: bool = True
     capabilities: Mapping[str, Any] = field(default_factory=dict)
     workarounds: tuple[str, ...] = ()
+    weights: str | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
     origin: RunOrigin | None = field(default=None, metadata=LEFT_OUT_IF_NONE)
 
     @property

@@ -80,7 +80,9 @@ def test_a_server_whose_deployment_was_removed_is_listed_as_long_as_it_runs(site
     folder = ServerFolder.find(site.servers, "gone")
     folder.path.mkdir(parents=True)
     own = os.getpid()
-    folder.write(RunningServer("gone", "vllm", "http://127.0.0.1:9/v1", own, read_begin(own), 0))
+    folder.write(
+        RunningServer("gone", "vllm", "http://127.0.0.1:9/v1", own, read_begin(own), 0, "")
+    )
     last = models(site, "list").stdout.splitlines()[-1]
     assert last.startswith("gone  vllm  runs at http://127.0.0.1:9/v1")
     assert last.endswith("not in model_deployments.yaml")

@@ -11,7 +11,8 @@ from agent.cli.run import run as run_command
 from agent.cli.submission import submission
 from agent.cli.submission_context import open_gate, open_outbox
 from agent.disclosure.plans import derive_sampling_seed, read_challenge
-from agent.errors import AgentError, DisclosureError
+from agent.errors import AgentError, ConfigError, DisclosureError
+from agent.model_servers.assurance import compute_model_digest
 from agent.site.directory import Site
 from aggregator.home import today_day
 from protocol.identity import NONE
@@ -22,13 +23,24 @@ from tests.aggregator.federation import CARD, MODELS
 MODEL = MODELS[0].name
 
 
-def make_plan(site: Site, key: Path, *, model: str = MODEL) -> str:
+def make_plan(
+    site: Site, key: Path, *, model: str = MODEL, assurance: str = "served_claimed"
+) -> str:
     """Draft, approve and send a plan; return its digest."""
-    ok(site, submission, "plan", "--model", model)
+    ok(site, submission, "plan", "--model", model, "--model-assurance", assurance)
     (row,) = [row for row in rows(site, "plan") if row["state"] == "prepared"]
     ok(site, submission, "approve", "--key", key, answer="y\n")
     ok(site, submission, "send")
     return str(row["digest"])
+
+
+def serve_weights(site: Site) -> str:
+    """Give the site a deployment of the model that the agent serves; return the digest of its weights."""
+    weights = site.directory / "m.gguf"
+    weights.write_bytes(b"GGUF and more")
+    deployment = f"{{name: local/m, model_name: {MODEL}, model_server: {{engine: llamacpp, weights: m.gguf}}}}"
+    site.deployments.write_text(f"model_deployments:\n  - {deployment}\n", "utf-8")
+    return compute_model_digest(site, MODEL)
 
 
 def release(site: Site, key: Path, suite: str = SUITE) -> str:
@@ -73,8 +85,34 @@ def test_a_plan_asked_for_twice_is_one_plan(
     ok(site, submission, "approve", "--key", key, answer="y\n")
     ok(site, submission, "send")
     assert "receipted" in ok(site, submission, "plan", "--model", MODEL, "--days", 40)
-    ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
+    serve_weights(site)
+    for _ in range(2):
+        ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
     assert states(site, "plan") == ["receipted", "prepared"]
+
+
+def test_weights_that_the_agent_does_not_serve_are_not_stated_to_be_hashed(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    join(site, served, wire, tmp_path)
+    with pytest.raises(ConfigError, match="no deployment of it in model_deployments.yaml has"):
+        ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
+    assert states(site, "plan") == []
+
+
+def test_a_result_of_other_weights_than_the_plan_states_is_refused(
+    site: Site, served: Served, wire: Wire, tmp_path: Path
+) -> None:
+    key = join(site, served, wire, tmp_path)
+    weights = serve_weights(site)
+    plan = make_plan(site, key, assurance="weights_hashed")
+    for suite, digest in (("others", "0" * 64), ("unknown", None), ("same", weights)):
+        for cell in CARD.cells:
+            fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=suite, weights=digest)
+    for suite in ("others", "unknown"):
+        with pytest.raises(DisclosureError, match="the run was not made with the weights"):
+            ok(site, submission, "prepare", "--suite", suite, "--model", MODEL)
+    assert open_outbox(site).get(release(site, key, "same")).result.plan == plan
 
 
 @pytest.mark.full

@@ -139,6 +139,7 @@ def fill(
         "overrides": [],
         "sample_seed": details.get("sample_seed", 0),
         "plan": details.get("plan", ""),
+        "weights": details.get("weights"),
         "sampled": None,
         "stop": [],
         "temperature": 0.0,

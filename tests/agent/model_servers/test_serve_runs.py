@@ -15,7 +15,7 @@ from agent.model_servers import start
 from agent.model_servers.engines import EngineStart
 from agent.model_servers.running import list_running
 from agent.runs.plan import RunOptions
-from agent.runs.run import run_entries
+from agent.runs.run import RunOutcome, run_entries
 from agent.runs.serve_runs import run_while_serving
 from agent.site.directory import Site, create_site
 
@@ -60,6 +60,27 @@ def test_each_model_is_served_for_its_entries_and_the_outcomes_keep_their_order(
     assert [outcome.asked for outcome in outcomes] == [2, 2]
     assert (tmp_path / "runs").read_text() == "xx"
     assert list(list_running(site.servers)) == []
+
+
+def test_other_weights_under_the_same_name_are_another_model(site: Site):
+    entries = [parse_run_entry("pubmed_qa:model=org/one")]
+    served = {"local/one": lambda seconds: None}
+
+    def run(suite: str, *, replace: bool = False) -> RunOutcome:
+        options = RunOptions(suite, max_eval_instances=2, replace=replace)
+        (outcome,) = run_while_serving(site, entries, options, served, Progress(quiet=True))
+        return outcome
+
+    first = run("try").summary.run.details.weights
+    assert first is not None
+    assert run("try").kept == 2
+    assert run("again").asked == 0  # the same answers, since the weights are the same
+    (site.directory / "one.gguf").write_bytes(b"GGUF of another model")
+    with pytest.raises(ConfigError, match="other weights of local/one, and so another model"):
+        run("try")
+    assert run("after").asked == 2
+    replaced = run("try", replace=True)
+    assert replaced.summary.run.details.weights not in (first, None)
 
 
 def test_a_managed_model_that_is_not_served_is_refused_with_the_way_to_start_it(site: Site):

@@ -191,6 +191,19 @@ def test_a_server_that_cannot_start_says_why(
     assert not ServerFolder.find(site.servers, NAME).token.exists()
 
 
+@pytest.mark.usefixtures("behave")
+def test_weights_that_change_while_they_are_served_are_noticed(site: Site, deployment: Deployment):
+    assert deployment.managed is not None
+    assert deployment.weights_digest is None
+    with start.serve(site, deployment, wait_quietly) as server:
+        resolved = start.resolve_managed(deployment, site)
+        assert resolved.weights_digest == server.weights
+        assert resolved.answers_name == f"{NAME} {server.weights}"
+        deployment.managed.weights.write_bytes(b"GGUF of another model")
+        with pytest.raises(ConfigError, match="its weights have changed since"):
+            start.resolve_managed(deployment, site)
+
+
 def test_a_deployment_of_others_is_not_started(site: Site):
     theirs = Deployment("theirs", "m", "http://127.0.0.1:8000/v1", "m")
     assert start.resolve_managed(theirs, site) is theirs
@@ -201,5 +214,5 @@ def test_a_deployment_of_others_is_not_started(site: Site):
 def test_a_number_that_another_process_has_now_is_no_running_server(site: Site):
     folder = ServerFolder.find(site.servers, NAME)
     folder.path.mkdir(parents=True)
-    folder.write(RunningServer(NAME, "llamacpp", "http://127.0.0.1:1/v1", os.getpid(), 1, 0))
+    folder.write(RunningServer(NAME, "llamacpp", "http://127.0.0.1:1/v1", os.getpid(), 1, 0, ""))
     assert folder.read() is None
