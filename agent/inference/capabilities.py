@@ -88,6 +88,11 @@ class Capabilities:
         feature = self.features.get(name)
         return feature.state if feature else "unknown"
 
+    @property
+    def thinks(self) -> bool:
+        """Whether the model was seen to reason before it answers, inside its answers or apart from them."""
+        return self.inline_thoughts or self.state("reasoning") == "honoured"
+
     def finding(self, name: FeatureName) -> str:
         """Return the finding about a feature, in words for display."""
         feature = self.features.get(name)
@@ -308,13 +313,12 @@ def list_missing_for_closed_questions(capabilities: Capabilities, needs: Needs) 
     if needs.option_logprobs and capabilities.state("top_logprobs") != "honoured":
         finding = capabilities.finding("top_logprobs")
         missing.append(f"the probabilities of the options (answer_mode=logprob): {finding}")
-    thinks = capabilities.inline_thoughts or capabilities.state("reasoning") == "honoured"
     if needs.text_logprobs and capabilities.state("prompt_logprobs") != "honoured":
         finding = capabilities.finding("prompt_logprobs")
         missing.append(
             f"the probabilities of the options' texts (answer_mode=logprob_text): {finding}"
         )
-    if (needs.option_logprobs or needs.text_logprobs) and thinks:
+    if (needs.option_logprobs or needs.text_logprobs) and capabilities.thinks:
         missing.append(
             "an answer that begins with the option (answer_mode=logprob): the model reasons first"
         )

@@ -7,6 +7,9 @@ from typing import TextIO
 
 LINE_EVERY_S = 10.0
 BAR_EVERY_S = 0.1
+# While nothing is finished, only the time changes.
+TICK_BAR_EVERY_S = 1.0
+TICK_LINE_EVERY_S = 30.0
 BAR_CELLS = 24
 
 
@@ -25,6 +28,7 @@ class Progress:
         self._began = 0.0
         self._shown = 0.0
         self._has_open_line = False
+        self._ticks = False
         self._describe_left: Callable[[], str] = str
 
     def begin(self, label: str, total: int) -> None:
@@ -34,6 +38,7 @@ class Progress:
         self._total = total
         self._done = 0
         self._failed = 0
+        self._ticks = False
         self._began = time.monotonic()
         self._shown = self._began
         if self._terminal:
@@ -53,9 +58,18 @@ class Progress:
         self._failed += count
         self._show_in_time()
 
-    def _show_in_time(self) -> None:
+    def tick(self) -> None:
+        """Show the time that has passed although nothing was finished: at the first call at once, then rarely."""
+        if self._ticks:
+            self._show_in_time(TICK_BAR_EVERY_S if self._terminal else TICK_LINE_EVERY_S)
+            return
+        self._ticks = True
+        self._show_in_time(0.0)
+
+    def _show_in_time(self, interval_s: float | None = None) -> None:
+        if interval_s is None:
+            interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
         now = time.monotonic()
-        interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
         if now - self._shown >= interval_s:
             self._shown = now
             self._show()

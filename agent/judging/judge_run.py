@@ -28,7 +28,6 @@ from agent.jury.fence import extend_marker
 from agent.jury.prompts import (
     Matter,
     build_matter,
-    build_response_format,
     write_judge_messages,
     write_repair_messages,
 )
@@ -42,6 +41,7 @@ from agent.jury.seats import (
     is_too_long,
 )
 from agent.jury.verdict import Fault
+from agent.jury.verdict_limits import build_response_format, limit_verdict_tokens
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
@@ -53,7 +53,6 @@ from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
 if TYPE_CHECKING:
     from agent.redaction.gateway.cases import Clearer
 
-MAX_TOKENS = 4096  # maximum for a verdict with its explanations and the preceding reasoning
 PAGE = 200  # instances whose judgements are held in memory at a time
 
 
@@ -77,11 +76,6 @@ class JudgingOutcome:
 
 
 NOTHING_JUDGED = JudgingOutcome()
-
-
-def limit_verdict_tokens(window: int | None) -> int:
-    """Return the maximum tokens of a verdict. Half of the judge's context window is left for the prompt."""
-    return MAX_TOKENS if window is None else max(1, min(MAX_TOKENS, window // 2))
 
 
 def find_open_positions(store: Store, run_id: str, rules: Rules) -> list[int]:
@@ -206,12 +200,17 @@ class _Question:
 
 @dataclass(slots=True, eq=False)
 class _Server:
-    """One judge's server, with the seats that share its replies, and their remaining questions."""
+    """One judge's server, with the seats that share its replies, and their remaining questions.
+
+    Attributes:
+        thinks: whether its model thinks before it replies, by the probe, by its deployment, or by a reply.
+    """
 
     judge: SeatedJudge
     capabilities: Capabilities
     seats: list[int]
     firsts: Iterator[_Question]
+    thinks: bool
     repairs: deque[tuple[_Question, ChatRequest]] = field(default_factory=deque)
 
     def __iter__(self) -> Iterator[tuple[_Question, ChatRequest]]:
@@ -254,6 +253,8 @@ class _RunJudging:
         self.asked = 0
         self.writer = writer
         self.live: LiveForecast | None = None
+        self._seats_filled = 0
+        self._seats_to_fill = 0
         self._store = store
         self._run_id = run_id
         self._rules = rules
@@ -313,12 +314,13 @@ class _RunJudging:
                     self._ask_server(server, at_once, slots[address], limits, watch)
                 )
             )
+        clock = asyncio.create_task(self.writer.show_time())
         try:
             await asyncio.gather(*tasks)
         finally:
-            for task in tasks:
+            for task in (*tasks, clock):
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.gather(*tasks, clock, return_exceptions=True)
 
     async def _ask_server(
         self,
@@ -348,17 +350,26 @@ class _RunJudging:
                 seats for seats in self._seats.values() if not seats.keys() >= set(server.seats)
             ]
             questions[name] = questions.get(name, 0) + len(asked)
+        for seats in self._seats.values():
+            self._seats_to_fill += len(set(self._seats_asked_now) - seats.keys())
         answers = len(self._seats)
         live = LiveForecast(answers, min(max_in_flight, answers), questions)
-        self.writer.show_left(live.describe_remaining)
+        self.writer.show_left(self._describe_work)
         return live
+
+    def _describe_work(self) -> str:
+        """Return how many seats are filled, and how long the rest takes, for the progress display."""
+        remaining = self.live.describe_remaining() if self.live is not None else ""
+        seats = f"{self._seats_filled}/{self._seats_to_fill} seats"
+        return f"{seats}, {remaining}" if remaining else seats
 
     def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
         seats = [
             number for number, seat in enumerate(self._jury) if seat.identity == judge.identity
         ]
         capabilities = self._capabilities[identify_server(judge.deployment)]
-        server = _Server(judge, capabilities, seats, iter(()))
+        thinks = judge.deployment.reasoning or capabilities.thinks
+        server = _Server(judge, capabilities, seats, iter(()), thinks)
         server.firsts = self._prepare_questions(server, positions)
         return server
 
@@ -419,16 +430,19 @@ class _RunJudging:
         deployment, capabilities = server.judge.deployment, server.capabilities
         extra_body: dict[str, object] = dict(capabilities.extra_body)
         if capabilities.state("json_schema") == "honoured":
-            extra_body["response_format"] = build_response_format(self._rubric)
+            extra_body["response_format"] = build_response_format(self._rubric, capabilities.server)
         request = ChatRequest(
             deployment.served_model,
             write_judge_messages(self._use, matter, marker),
-            limit_verdict_tokens(window_of(deployment, capabilities)),
+            self._limit_tokens(server, thinks=True),
             temperature=server.judge.judge.temperature,
             seed=server.judge.judge.seed,
             extra_body=extra_body,
         )
-        key = self._store.identities.judgement_key(deployment.answers_name, request_identity(request))
+        # The key is that of a request with the most room: a verdict that fits is the same in less, and whether a model
+        # thinks may only show in its replies.
+        key = self._store.identities.judgement_key(deployment.name, request_identity(request))
+        request = replace(request, max_tokens=self._limit_tokens(server, thinks=server.thinks))
         if key in self._open:
             self._open[key].waiting += waiting
             return None
@@ -460,8 +474,14 @@ class _RunJudging:
         messages = write_repair_messages(
             question.request.messages, reply.text, fault, self._rubric, judgement.marker
         )
-        server.repairs.append((question, replace(question.request, messages=messages)))
+        limit = self._limit_tokens(server, thinks=server.thinks)
+        correction = replace(question.request, messages=messages, max_tokens=limit)
+        server.repairs.append((question, correction))
         return True
+
+    def _limit_tokens(self, server: _Server, *, thinks: bool) -> int:
+        window = window_of(server.judge.deployment, server.capabilities)
+        return limit_verdict_tokens(self._rubric, window, thinks=thinks)
 
     # Handling replies
 
@@ -477,6 +497,8 @@ class _RunJudging:
         if isinstance(result, Failure):
             self._settle(question, result)
             return
+        if result.reasoning.strip():
+            server.thinks = True
         replies = (*question.judgement.replies, cut_reply(result))
         question.judgement = replace(question.judgement, replies=replies)
         self.writer.keep_judgement(question.key, question.judgement)
@@ -504,6 +526,7 @@ class _RunJudging:
     def _fill(self, position: int, seat: Seat) -> None:
         """Fill a seat. When all seats are filled, the answer is finished."""
         self._seats[position][seat.seat] = seat
+        self._seats_filled += 1
         self._finish_if_asked(position)
 
     def _finish_if_asked(self, position: int) -> None:

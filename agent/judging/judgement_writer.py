@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from agent.errors import AgentError
-from agent.io.progress import Progress
+from agent.io.progress import TICK_BAR_EVERY_S, Progress
 from agent.scoring.batching import KEEP_EVERY_ANSWERS, KEEP_EVERY_S
 from agent.store import RETRIED, Judgement, Seat, Store
 from agent.vocabulary import Unscored
@@ -34,6 +34,12 @@ class JudgementWriter:
     def show_left(self, describe: Callable[[], str]) -> None:
         """Show in the progress display how long the judging still takes."""
         self._progress.show_left(describe)
+
+    async def show_time(self) -> None:
+        """Show the time that passes, from now until this task is cancelled. A judge may need minutes for a verdict."""
+        while True:
+            self._progress.tick()
+            await asyncio.sleep(TICK_BAR_EVERY_S)
 
     def check(self) -> None:
         """Raise the StoreError of an earlier batch, after which further replies could not be stored."""

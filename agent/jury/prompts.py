@@ -122,34 +122,6 @@ FAULT_WORDS: Mapping[Fault, str] = {
 """Descriptions of faults for use within a sentence, for the judge and for users."""
 
 
-def build_response_format(rubric: Rubric) -> dict[str, object]:
-    """Return the schema of a verdict for `ChatRequest.extra_body["response_format"]`.
-
-    Explanations precede the score, so that the judge explains before it grades. The scale's limits are omitted, because
-    servers treat them differently and the reader checks every score. The mark may be any string, so that all requests
-    of a jury share one schema, which servers compile.
-    """
-    properties: dict[str, object] = {rubric.mark: {"type": "string"}}
-    for criterion in rubric.criteria:
-        fields: dict[str, object] = {name: {"type": "string"} for name in rubric.fields[criterion]}
-        fields[SCORE] = {"type": "number"}
-        properties[criterion] = _build_object_schema(fields)
-    schema = _build_object_schema(properties)
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "verdict", "strict": True, "schema": schema},
-    }
-
-
-def _build_object_schema(properties: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _write_guard(marker: str) -> str:
     return (
         f"You judge an answer. Every text between a line [begin ... {marker}] and the line [end ... {marker}] is "

@@ -67,8 +67,8 @@ class Connection(asyncio.Protocol):
         elif head.startswith(b"GET"):
             self.reply(MODELS)
         else:
-            long = b'"max_tokens":4096' in rest  # a judge is asked
-            task = asyncio.ensure_future(self.answer(self.body if long else SHORT))
+            is_judged = b"You judge an answer" in rest
+            task = asyncio.ensure_future(self.answer(self.body if is_judged else SHORT))
             self.tasks.add(task)
             task.add_done_callback(self.tasks.discard)
 
@@ -101,8 +101,6 @@ if __name__ == "__main__":
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--latency-ms", type=float, default=50.0)
     parser.add_argument("--slots", type=int, default=256)
-    parser.add_argument(
-        "--answer", default="Yes", help="to requests of 4,096 tokens; others are told Yes"
-    )
+    parser.add_argument("--answer", default="Yes", help="to judges' requests; others are told Yes")
     options = parser.parse_args()
     asyncio.run(serve(options.port, options.latency_ms / 1000, options.slots, options.answer))

@@ -3,6 +3,8 @@
 import io
 import re
 
+import pytest
+
 from agent.io.progress import Progress
 
 
@@ -35,3 +37,26 @@ def test_a_terminal_gets_a_bar_that_begins_empty_and_ends_full():
 
 def test_quiet_means_notes_alone():
     assert show(Terminal(), quiet=True) == "note: the jury is asked later\n"
+
+
+def test_a_file_shows_at_once_and_then_rarely_that_the_first_answer_is_awaited():
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.begin("jury: a", 2)
+    for _ in range(100):
+        progress.tick()
+    assert re.fullmatch(r"jury: a  0/2  0\.\d s\n", stream.getvalue())
+
+
+def test_a_terminal_shows_the_time_while_the_first_answer_is_awaited(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    now = 100.0
+    monkeypatch.setattr("agent.io.progress.time.monotonic", lambda: now)
+    stream = Terminal()
+    progress = Progress(stream)
+    progress.begin("jury: a", 2)
+    for _ in range(3):
+        now += 1.0
+        progress.tick()
+    assert re.findall(r"0/2  (\d+) s", stream.getvalue()) == ["0", "1", "2", "3"]

@@ -1,5 +1,7 @@
 """Juries of scripted judges on loopback: what they are asked, what is kept, and what happens when they fail."""
 
+import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ from click.testing import CliRunner
 from agent.cli.doctor import Check, examine
 from agent.cli.main import intramural
 from agent.errors import ConfigError
+from agent.io import progress as progress_module
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
+from agent.judging import judgement_writer as judgement_writer_module
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
 from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
@@ -58,7 +62,7 @@ def test_three_judges_grade_every_answer_once_and_are_never_asked_again(site: Si
         assert again.judged.asked == 0
         assert [len(judged(server)) for server in (a, b, c)] == [3, 3, 3]
         assert {asked.body["temperature"] for asked in judged(a)} == {0.0}
-        assert {asked.body["max_tokens"] for asked in judged(a)} == {4096}
+        assert {asked.body["max_tokens"] for asked in judged(a)} == {404}  # 2 criteria with words
         assert all(asked.body["response_format"]["type"] == "json_schema" for asked in judged(a))
 
 
@@ -135,6 +139,35 @@ def test_two_seats_of_one_deployment_are_two_seats_and_share_a_reply(site: Site)
         run(site, model.url, ENTRY)
         assert [len(seats) for seats in kept(site)[1].values()] == [2, 2]
         assert len(judged(a)) == 2
+
+
+def test_the_judging_phase_is_shown_while_its_first_verdict_is_awaited(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    open_benchmark(site, instances=1)
+    steady = says(verdict(3, 3))
+    shown_to_judge: list[str] = []
+    stream = io.StringIO()
+    monkeypatch.setattr(judgement_writer_module, "TICK_BAR_EVERY_S", 0.05)
+    monkeypatch.setattr(progress_module, "TICK_LINE_EVERY_S", 0.1)
+
+    def slow(asked: Asked) -> Action | None:
+        action = steady(asked)
+        if action is not None:
+            time.sleep(0.5)
+            shown_to_judge.append(stream.getvalue())
+        return action
+
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(slow) as a:
+        deploy(site, {"a": a.url})
+        write_jury(site.judges, "a")
+        run(site, model.url, ENTRY, no_judging=True)
+        judge_suite(site, JudgeOptions("s"), Progress(stream))
+    lines = shown_to_judge[0].splitlines()
+    assert len(lines) > 2
+    assert lines[0].startswith("jury: m  0/1  0.")
+    assert lines[0].endswith("s, 0/1 seats")
+    assert stream.getvalue().splitlines()[-1].startswith("jury: m  1/1  ")
 
 
 SEEDED = (
@@ -398,7 +431,7 @@ def test_a_dry_run_says_what_each_judge_would_take_and_sends_no_case(site: Site)
         done = CliRunner().invoke(intramural, [*words, "--dry-run"])
         assert done.exit_code == 0, done.output
         assert "judge local/a: 3 requests, about " in done.output
-        assert "judge local/a: at most 12,288 tokens out" in done.output
+        assert "judge local/a: at most 1,212 tokens out" in done.output
         assert "judge local/b cannot be asked" in done.output
         assert not any(NOTE in asked.prompt for server in (model, a) for asked in server.asked)
         deploy(site, {"a": a.url, "b": a.url})

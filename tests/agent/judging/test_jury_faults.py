@@ -55,6 +55,11 @@ def site(tmp_path: Path) -> Site:
     return site
 
 
+def write_setting(site: Site, line: str) -> None:
+    with (site.directory / "site.yaml").open("a") as file:
+        file.write(f"{line}\n")
+
+
 def impatient(site: Site) -> Site:
     """Give up soon, where a server hangs. Not elsewhere: a busy machine takes a second to answer."""
     with (site.directory / "site.yaml").open("a") as file:
@@ -366,7 +371,41 @@ def test_a_quorum_only_ever_raises_the_bar(jury: Make, quorum: int):
 
 def test_a_judge_with_a_small_window_has_half_of_it_to_read(jury: Make):
     bench = jury(says(GOOD))
-    deploy(bench.site, {"a": bench.servers[0].url}, "    max_sequence_length: 3000\n")
+    window = "    max_sequence_length: 3000\n    reasoning: true\n"
+    deploy(bench.site, {"a": bench.servers[0].url}, window)
     assert bench.command() == 0
     assert bench.scores() == [2.0, 2.0]
-    assert {asked.body["max_tokens"] for asked in judged(bench.servers[0])} == {1500}
+    assert list_rooms(bench.servers[0]) == [1500, 1500]
+
+
+def list_rooms(server: FaultServer) -> list[int]:
+    """Return the maximum tokens of each request to a judge."""
+    return [asked.body["max_tokens"] for asked in judged(server)]
+
+
+def test_a_judge_that_rambles_is_stopped_by_the_room_of_its_rubric(jury: Make):
+    endless = Message({"role": "assistant", "content": "Well, " * 200}, finish="length")
+    bench = jury(acts(endless), says(GOOD), says(BETTER))
+    bench.run()
+    assert (bench.scores(), bench.seats()) == ([3.0, 3.0], ["cut_off", None, None])
+    rooms = list_rooms(bench.servers[0])
+    assert len(rooms) == 4  # two answers, each with one request for a correction
+    assert max(rooms) < 500
+
+
+def test_a_judge_that_turns_out_to_think_gets_room_for_its_thoughts(jury: Make):
+    thought = {"role": "assistant", "content": None, "reasoning_content": "Let me see."}
+    cut_off = Message(thought, finish="length")
+    settled = Message({"role": "assistant", "content": GOOD})
+    bench = jury(acts(cut_off, settled))
+    write_setting(bench.site, "max_in_flight: 1")
+    bench.site = Site(bench.site.directory)
+    bench.run()
+    assert bench.scores() == [2.0, 2.0]
+    first, *later = list_rooms(bench.servers[0])
+    assert first < 500
+    assert later == [4096, 4096]
+    with bench.site.store() as store:
+        bench.run()
+        assert store.runs.select("s")
+    assert len(judged(bench.servers[0])) == 3  # the replies are known under the same keys

@@ -1,6 +1,5 @@
 """What judges are asked when the answer wants to ask them something else."""
 
-import json
 import re
 import time
 import unicodedata
@@ -14,7 +13,6 @@ from agent.jury.prompts import (
     FAULT_WORDS,
     Matter,
     build_matter,
-    build_response_format,
     write_judge_messages,
     write_repair_messages,
 )
@@ -22,7 +20,7 @@ from agent.jury.rubric import read_rubric
 from agent.jury.verdict import Fault, Verdict, read_verdict
 from agent.metrics import MetricUse, Scale
 from agent.vocabulary import Instance, Message, Reference
-from tests.agent.jury.corpus import BUILT_IN, CORPUS, HOSTILE, OWN, verdict_json
+from tests.agent.jury.corpus import BUILT_IN, CORPUS, HOSTILE, OWN
 
 MARKER = "5f2c9e0d7ab41368"
 BENIGN = "Rest and drink."
@@ -263,25 +261,6 @@ def test_a_repair_of_a_blank_or_endless_reply_is_short():
     assert blank[1].content == "(no text)"
     long = write_repair_messages(first, "x" * 10**6, Fault.TOO_LONG, read_rubric(BUILT_IN), MARKER)
     assert len(long[1].content) < 10_000
-
-
-def test_the_schema_asks_for_words_before_scores_and_for_nothing_else():
-    schema = build_response_format(read_rubric(OWN))
-    assert schema["type"] == "json_schema"
-    inner = schema["json_schema"]["schema"]
-    assert (
-        list(inner["properties"])
-        == inner["required"]
-        == ["mark", "accuracy", "completeness", "clarity"]
-    )
-    assert inner["additionalProperties"] is False
-    assert list(inner["properties"]["clarity"]["properties"]) == ["explanation", "score"]
-    assert inner["properties"]["clarity"]["required"] == ["explanation", "score"]
-    json.dumps(schema)
-    assert inner["properties"]["mark"] == {
-        "type": "string"
-    }  # one schema for all requests, whatever their markers
-    assert set(json.loads(verdict_json(mark="x"))) == set(inner["required"])
 
 
 @pytest.mark.parametrize("use", [BUILT_IN, OWN], ids=["criteria", "own prompt"])
