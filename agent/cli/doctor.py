@@ -23,7 +23,7 @@ from agent.inference.capabilities import (
 )
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
-from agent.inference.probe import probe
+from agent.inference.replica_probe import probe_deployment
 from agent.inference.window import window_of
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import describe_own_judge, is_on_own_jury, seat_judges
@@ -385,7 +385,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
         return
     try:
         deployment = _resolve_deployment(deployment, site)
-        capabilities = asyncio.run(probe(deployment, _shorten_limits(site)))
+        capabilities = asyncio.run(probe_deployment(deployment, _shorten_limits(site)))
     except AgentError as error:
         finding = str(error).removeprefix(f"deployment {deployment.name}: ")
         yield Check(subject, "failed", finding, error.advice, error.exit_code)

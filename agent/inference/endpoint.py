@@ -92,9 +92,9 @@ def is_named_by_address(endpoint: Endpoint) -> bool:
 
 
 def describe_deployment(endpoint: Endpoint) -> str:
-    """Return the name of a deployment in messages; that of `--server` is its address."""
+    """Return the name of a deployment at the beginning of messages; that of `--server` is its address."""
     if is_named_by_address(endpoint):
-        return f"the server {describe_address(endpoint.base_url)}"
+        return f"server {describe_address(endpoint.base_url)}"
     return f"deployment {endpoint.name}"
 
 

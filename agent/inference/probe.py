@@ -5,7 +5,7 @@ Servers silently ignore unknown fields, so a feature only counts as honoured if 
 
 import asyncio
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -28,16 +28,16 @@ from agent.inference.closed_questions import (
 )
 from agent.inference.connection import (
     BrokenError,
-    Obstacle,
     Reply,
     ServerLine,
     TooLongError,
     UnreachableServerError,
 )
-from agent.inference.endpoint import Endpoint
+from agent.inference.endpoint import Endpoint, describe_server
 from agent.inference.findings import FEW_TOKENS, THOUGHT_TOKENS, ProbeReply
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import find_listed_name, name_digest, same_model
+from agent.inference.refusals import refuse_unusable
 from agent.inference.tokens import (
     TOKENIZE,
     UNSEEN_TEMPLATE_TOKENS,
@@ -60,7 +60,7 @@ _UNASKED_OPTIONS = ("stone", "glass")
 _COUNTED = (Message("user", _COUNT),)
 _BEGUN = "1 2 3"  # the beginning of an answer to _COUNT
 # All ways of asking a closed question.
-_EVERY_WAY = Needs(choice=True, option_logprobs=True, text_logprobs=True)
+EVERY_WAY = Needs(choice=True, option_logprobs=True, text_logprobs=True)
 _SOME_TOKENS, _JSON_TOKENS = 24, 40
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
 # Seconds between questions to a server that is starting or overloaded.
@@ -80,29 +80,10 @@ _SCHEMA = {
         },
     },
 }
-_OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
-    "refused": (
-        "refuses connections",
-        "Start the server, or correct the host and port in base_url.",
-    ),
-    "timeout": (
-        "does not accept connections in time",
-        "Check the network between this machine and the server.",
-    ),
-    "name": ("has an unknown host name", "Correct the host in base_url."),
-    "tls": (
-        "has a certificate that is not trusted, or does not use TLS",
-        "Set the deployment's ca_bundle to your certificate authority, or correct base_url.",
-    ),
-    "proxy": (
-        "cannot be reached because the proxy refused the connection",
-        "Check the proxy setting.",
-    ),
-}
 
 
 async def probe(
-    deployment: Endpoint, limits: HttpLimits | None = None, needs: Needs = _EVERY_WAY
+    deployment: Endpoint, limits: HttpLimits | None = None, needs: Needs = EVERY_WAY
 ) -> Capabilities:
     """Send up to seventeen small questions in two concurrent rounds, and return the features that the server honours.
 
@@ -138,7 +119,7 @@ async def _run_probe(asker: "_Asker", deployment: Endpoint, needs: Needs) -> Cap
     plainest = round_one.plain
     if not plainest.response and round_one.seven.response:
         plainest = round_one.seven
-    _refuse_unusable(deployment, model, plainest, round_one.stranger, catalogue)
+    refuse_unusable(deployment, model, plainest, round_one.stranger, catalogue)
 
     mark = findings.choose_stop_mark(round_one.plain.text)
     one_word, stopped = await asyncio.gather(
@@ -263,8 +244,7 @@ def _collect_other_names(
     unlisted = any(not catalogue.knows_as(model, name) for name in names)
     if unlisted and model not in catalogue.names:
         raise InferenceError(
-            f"deployment {deployment.name}: the server's replies to requests for {model} "
-            "have the name of another model",
+            f"{describe_server(deployment)} replies to requests for {model} with the name of another model",
             f"Use the server's own name of the model. {catalogue.offer()}",
         )
     return _OtherNames(frozenset(names), unlisted)
@@ -519,67 +499,6 @@ def _read_reply(reply: Reply, asked_model: str) -> ProbeReply:
         understood=isinstance(parsed, Response) or parsed.reason is not Reason.BAD_REPLY,
         server=_recognize_server(reply, fields.get("model"), asked_model),
     )
-
-
-def _refuse_unusable(
-    deployment: Endpoint,
-    model: str,
-    plain: ProbeReply,
-    stranger: ProbeReply,
-    catalogue: Catalogue,
-) -> None:
-    """Raise an error if the plain question was not answered, or if the answer may come from another model."""
-    who = f"deployment {deployment.name}: the server"
-    if plain.obstacle is not None:
-        problem, advice = _OBSTACLES[plain.obstacle]
-        raise InferenceError(f"{who} {problem}", advice)
-    status = plain.status
-    if plain.hung:
-        raise InferenceError(
-            f"{who} accepted the request but did not answer in time", "Check the server's own log."
-        )
-    if status is None:
-        raise InferenceError(
-            f"{who} accepted the connection but sent no complete reply",
-            "Check the server's own log.",
-        )
-    if status in (401, 403):
-        raise InferenceError(
-            f"{who} refuses the bearer token (HTTP {status})",
-            "Put the right token into the deployment's token_file.",
-        )
-    if 300 <= status < 400:
-        raise InferenceError(
-            f"{who} redirects to another address (HTTP {status})",
-            "Set base_url to the final address. Redirects are not followed, so that prompts are only sent to the "
-            "configured address.",
-        )
-    # A server that accepts any name would otherwise answer with another model.
-    if (
-        catalogue.listed
-        and model not in catalogue.names
-        and (status != 200 or stranger.status == 200)
-    ):
-        raise InferenceError(
-            f"{who} does not serve a model named {model}",
-            f"{catalogue.offer()} Write its name into the deployment's args (`openai_model_name: NAME`), or as model= "
-            "with --server.",
-        )
-    if status == 404:
-        raise InferenceError(
-            f"{who} offers no chat completions for the model {model} (HTTP 404)",
-            "base_url should end with /v1, and the model's name must be the server's own.",
-        )
-    if status != 200:
-        raise InferenceError(
-            f"{who} fails to answer a simple question (HTTP {status})",
-            "Check the server's own log.",
-        )
-    if not plain.understood:
-        raise InferenceError(
-            f"{who} does not reply like an OpenAI-compatible server",
-            "Correct base_url; it should end with /v1.",
-        )
 
 
 def _recognize_server(reply: Reply, replied_model: object, asked_model: str) -> str:

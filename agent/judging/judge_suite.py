@@ -12,7 +12,9 @@ from agent.catalog.benchmark import survey_benchmarks
 from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.errors import ConfigError, InferenceError
+from agent.inference.endpoint import identify_server
 from agent.inference.outage import ServerWatch
+from agent.inference.replica_probe import describe_problems
 from agent.io.progress import Progress
 from agent.io.wording import format_count, nearest
 from agent.judging.judge_run import (
@@ -150,6 +152,11 @@ def judge_suite(
     notes = []
     for jury in juries:
         notes += describe_judges(jury, judges)
+    for jury in juries:
+        for seat in jury:
+            key = identify_server(seat.deployment)
+            if key in judges:
+                notes += describe_problems(seat.deployment, judges[key])
     notes += survey.notes
     return list(judged_runs.values()), list(dict.fromkeys(notes))
 

@@ -7,7 +7,7 @@ from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
-from agent.inference.probe import probe
+from agent.inference.replica_probe import probe_deployment
 from agent.judging.jury_selection import SeatedJudge
 
 _UNHELD = "the probe did not show that the server enforces a JSON schema, so verdicts are read from free text"
@@ -48,7 +48,7 @@ async def _probe_server(
 async def _probe_judge(judge: SeatedJudge, limits: HttpLimits) -> Capabilities:
     name = judge.deployment.name
     try:
-        capabilities = await probe(judge.deployment, limits, Needs())
+        capabilities = await probe_deployment(judge.deployment, limits, Needs())
         check_needs(capabilities, Needs())
     except InferenceError as error:
         fault = str(error).removeprefix(f"deployment {name}: ")

@@ -15,11 +15,11 @@ from agent.errors import ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
 from agent.inference.closed_questions import TEXT_MODES
-from agent.inference.endpoint import ServerKey, identify_server
+from agent.inference.endpoint import ServerKey, describe_deployment, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.outage import LostServer, ServerWatch
-from agent.inference.probe import probe
+from agent.inference.replica_probe import describe_problems, probe_deployment
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
 from agent.io.wording import format_count
@@ -111,6 +111,8 @@ def run_entries(
             workarounds[plan.name] = list_workarounds(plan, server)
         with advise_judging_later():
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
+        for note in _describe_replicas(open_plans, {**judges, **capabilities}):
+            progress.note(note)
         redactor = open_redactor_for(site, [plan.jury for plan in open_plans])
         means = replace(site.means, note=progress.note)
         watch = ServerWatch(limits, progress.note)
@@ -131,6 +133,21 @@ def run_entries(
         return outcomes
 
 
+def _describe_replicas(
+    plans: Sequence[Plan], capabilities: Mapping[ServerKey, Capabilities]
+) -> list[str]:
+    """Return a note about each replica of a model or judge that is not asked, once each."""
+    deployments: dict[ServerKey, Deployment] = {}
+    for plan in plans:
+        for deployment in (plan.deployment, *(judge.deployment for judge in plan.jury)):
+            deployments[identify_server(deployment)] = deployment
+    notes: list[str] = []
+    for key, deployment in deployments.items():
+        if key in capabilities:
+            notes += describe_problems(deployment, capabilities[key])
+    return notes
+
+
 async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, Capabilities]:
     """Probe each model of each deployment once, for what its plans need."""
     deployments: dict[ServerKey, Deployment] = {}
@@ -141,7 +158,7 @@ async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[Serve
         needs[key] = needs.get(key, Needs()).join(derive_needs(plan))
     capabilities = {}
     for key, deployment in deployments.items():
-        capabilities[key] = await probe(deployment, limits, needs[key])
+        capabilities[key] = await probe_deployment(deployment, limits, needs[key])
     return capabilities
 
 
@@ -166,7 +183,9 @@ def list_workarounds(plan: Plan, capabilities: Capabilities) -> tuple[str, ...]:
     try:
         return check_needs(capabilities, derive_needs(plan))
     except InferenceError as error:
-        raise InferenceError(f"deployment {plan.deployment.name}: {error}", error.advice) from None
+        raise InferenceError(
+            f"{describe_deployment(plan.deployment)}: {error}", error.advice
+        ) from None
 
 
 def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:

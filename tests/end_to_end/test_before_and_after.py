@@ -59,7 +59,7 @@ def test_a_dry_run_without_a_server_is_still_of_use(site: UserSite):
     assert done.returncode == 0, done.stderr
     assert "12 requests" in done.stdout
     assert "assuming 4 characters per token" in done.stdout
-    assert "no expected duration, and prompts were not counted: deployment server-" in done.stdout
+    assert "no expected duration, and prompts were not counted: the server 127.0.0.1:9" in done.stdout
     assert "refuses connections" in done.stdout
 
 

@@ -13,7 +13,7 @@ from agent.inference.client import ask_all, count_all
 from agent.inference.closed_questions import TEXT_MODES
 from agent.inference.endpoint import Endpoint, ServerKey, identify_server
 from agent.inference.limits import HttpLimits
-from agent.inference.probe import probe
+from agent.inference.replica_probe import probe_deployment
 from agent.inference.window import prompt_budget, window_of
 from agent.runs.forecast.cost import (
     CHARACTERS_A_TOKEN,
@@ -63,7 +63,7 @@ async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[Serv
 async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimits) -> ServerTrial:
     """Probe and time one server."""
     try:
-        capabilities = await probe(deployment, _limit_to_trial(limits))
+        capabilities = await probe_deployment(deployment, _limit_to_trial(limits))
     except InferenceError as error:
         return ServerTrial(problem=str(error))
     pace = await time_server(deployment, capabilities, limits, max_in_flight)

@@ -33,7 +33,7 @@ def test_nothing_is_asked_where_a_judge_is_not_there(site: Site):
         deploy(site, {"a": "http://127.0.0.1:9/v1"})
         write_jury(site.judges, "a")
         with pytest.raises(
-            InferenceError, match="judge local/a: the server refuses connections"
+            InferenceError, match=r"judge local/a: the server 127\.0\.0\.1:\d+ refuses connections"
         ) as raised:
             run(site, model.url, ENTRY)
         assert "run --no-judging" in raised.value.advice
@@ -71,7 +71,7 @@ def test_judges_on_one_server_are_met_one_after_the_other(
             "vllm", {"max_tokens": Feature("honoured", ""), "json_schema": Feature("ignored", "")}
         )
 
-    monkeypatch.setattr(module, "probe", probe)
+    monkeypatch.setattr(module, "probe_deployment", probe)
     deploy(site, {"a": NOWHERE, "b": NOWHERE, "c": NOWHERE.replace("9", "8")})
     deployments = read_deployments(site.deployments)
     jury = [SeatedJudge(Judge(name, "m"), deployments[f"local/{name}"], 1) for name in "abc"]
