@@ -2,14 +2,14 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent import __version__
 from agent.catalog.benchmark import survey_benchmarks
-from agent.catalog.deployments import read_deployments
+from agent.catalog.deployments import Deployment, read_deployments
 from agent.catalog.judges import read_jury
 from agent.errors import ConfigError, InferenceError
 from agent.inference.endpoint import identify_server
@@ -31,13 +31,14 @@ from agent.judging.jury_selection import (
     choose_jury,
     choose_quorum,
     describe_own_judge,
+    find_judge_deployment,
     is_on_own_jury,
     seat_judges,
 )
 from agent.judging.probe_judges import describe_judges, probe_judges
 from agent.jury.rubric import read_rubric
 from agent.jury.seats import describe_equal_seats
-from agent.metrics import JUDGED, MetricUse
+from agent.metrics import JUDGED, Judge, MetricUse
 from agent.results.purged import describe_purged
 from agent.results.summarize import RunSummary, summarise_run
 from agent.scoring.measures import Rules
@@ -75,6 +76,7 @@ class JudgeOptions:
         max_in_flight: maximum concurrent requests per server.
         replace: replace judgements by another jury.
         only: judges to ask now, by name or deployment; empty for all. The seats of others are unchanged.
+        run_ids: restricts judging to these runs; None for all.
     """
 
     suite: str
@@ -83,6 +85,7 @@ class JudgeOptions:
     max_in_flight: int | None = None
     replace: bool = False
     only: Sequence[str] = ()
+    run_ids: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +236,10 @@ def _advise_asking_others(juries: Sequence[Sequence[SeatedJudge]]) -> Iterator[N
 
 
 def _select_runs(store: Store, options: JudgeOptions) -> list[Run]:
-    """Return the suite's runs of the chosen benchmarks."""
+    """Return the chosen runs of the suite."""
     runs = store.runs.select(options.suite)
+    if options.run_ids is not None:
+        runs = [run for run in runs if run.run_id in options.run_ids]
     benchmarks = {run.benchmark for run in runs}
     for name in options.benchmarks:
         if name not in benchmarks:
@@ -299,6 +304,19 @@ def _select_asked(
                 f"Use --only with the name of a judge or of its deployment: {seats}.",
             )
     return tuple(seat for seat in jury if not only or set(only) & set(_list_names(seat)))
+
+
+def _list_resting(
+    judges: Sequence[Judge], deployments: Mapping[str, Deployment], only: Sequence[str]
+) -> set[str]:
+    """Return the judges' deployments of which no judge is asked now."""
+    asked: set[str] = set()
+    resting: set[str] = set()
+    for judge in judges:
+        name = find_judge_deployment(judge, deployments).name
+        is_asked = not only or judge.name in only or name in only
+        (asked if is_asked else resting).add(name)
+    return resting - asked
 
 
 def _list_names(seat: SeatedJudge) -> tuple[str, ...]:
@@ -369,7 +387,14 @@ def _open_task(
             f"{run.name} was scored by another version of the agent, so its jury cannot be changed",
             f"Run `intramural rescore --suite {run.suite}` first.",
         )
-    jury = seat_judges(use.judges, site, read_deployments(site.deployments), options.max_in_flight)
+    deployments = read_deployments(site.deployments)
+    jury = seat_judges(
+        use.judges,
+        site,
+        deployments,
+        options.max_in_flight,
+        resting=_list_resting(use.judges, deployments, options.only),
+    )
     return JudgingTask(
         run=run,
         rules=_replace_jury(rules, use),

@@ -3,7 +3,7 @@
 Every fault of a jury is reported here, before the first question is asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -147,6 +147,8 @@ def seat_judges(
     site: Site,
     deployments: Mapping[str, Deployment],
     max_in_flight: int | None = None,
+    *,
+    resting: Collection[str] = (),
 ) -> tuple[SeatedJudge, ...]:
     """Find the server of every judge.
 
@@ -155,17 +157,23 @@ def seat_judges(
         site: the site, which defines the hosts that may be asked.
         deployments: the deployments in model_deployments.yaml.
         max_in_flight: maximum concurrent requests per server; None for the deployment's or the site's limit.
+        resting: deployments that are not asked now, so the servers that the agent starts for them need not run.
 
     Raises:
         ConfigError: a deployment does not exist or cannot be used here, or text may not be sent to its host.
     """
-    return tuple(_seat_judge(judge, site, deployments, max_in_flight) for judge in judges)
+    seats: list[SeatedJudge] = []
+    for judge in judges:
+        deployment = find_judge_deployment(judge, deployments)
+        if deployment.name not in resting:
+            deployment = resolve_managed(deployment, site)
+        seats.append(_seat_judge(judge, deployment, site, max_in_flight))
+    return tuple(seats)
 
 
 def _seat_judge(
-    judge: Judge, site: Site, deployments: Mapping[str, Deployment], max_in_flight: int | None
+    judge: Judge, deployment: Deployment, site: Site, max_in_flight: int | None
 ) -> SeatedJudge:
-    deployment = resolve_managed(_find_deployment(judge, deployments), site)
     settings = site.settings
     is_managed = deployment.managed is not None  # and so on this machine
     outside = not is_managed and any(
@@ -183,7 +191,12 @@ def _seat_judge(
     return SeatedJudge(judge, deployment, at_once, outside)
 
 
-def _find_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Deployment:
+def find_judge_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -> Deployment:
+    """Return the deployment that serves a judge.
+
+    Raises:
+        ConfigError: it does not exist or cannot be used.
+    """
     name = judge.model_deployment
     if name:
         deployment = deployments.get(name)

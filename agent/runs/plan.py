@@ -94,6 +94,8 @@ class RunOptions:
         unregistered: read the current files of protected benchmarks, not the registered version.
         plan: digest of the submission's plan whose challenge gave `sample_seed`; empty if there is none.
         exit_on_error: start no further run after one in which an instance failed.
+        judged_later: deployments whose servers are started after all answers are stored. A jury with a judge on one of
+            them is asked then.
     """
 
     suite: str
@@ -112,6 +114,7 @@ class RunOptions:
     unregistered: bool = False
     plan: str = ""
     exit_on_error: bool = False
+    judged_later: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,7 +505,12 @@ def _seat_jury(
         return ()
     deployments = _read_judge_deployments(site, servers)
     with advise_judging_later():
-        return seat_judges(judges, site, deployments, options.max_in_flight)
+        jury = seat_judges(
+            judges, site, deployments, options.max_in_flight, resting=options.judged_later
+        )
+    if any(seat.deployment.name in options.judged_later for seat in jury):
+        return ()
+    return jury
 
 
 def _read_judge_deployments(site: Site, servers: _Servers) -> Mapping[str, Deployment]:

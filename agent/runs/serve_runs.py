@@ -1,17 +1,30 @@
-"""Run entries while the agent serves their models, one server after the other."""
+"""Run entries while the agent serves their models, one server after the other, and then their judges."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 
 from agent.catalog.deployments import Deployment, find_deployment, read_deployments
 from agent.errors import ConfigError
 from agent.io.progress import Progress
 from agent.io.wording import nearest
+from agent.judging.judge_run import (
+    NOTHING_JUDGED,
+    JudgingOutcome,
+    find_open_positions,
+    select_jury_measures,
+)
+from agent.judging.judge_suite import JudgeOptions, judge_suite
+from agent.judging.jury_selection import find_judge_deployment
 from agent.model_servers.start import Waiting, serve
 from agent.runs.plan import RunOptions
 from agent.runs.run import RunOutcome, run_entries
+from agent.scoring.measures import Rules
 from agent.site.directory import Site
+from agent.store import Run, Store
 from agent.vocabulary import RunEntry
+
+_Deployments = Mapping[str, Deployment]
 
 
 def run_while_serving(
@@ -24,26 +37,27 @@ def run_while_serving(
     """Run every entry, and return the outcomes in the order of the entries.
 
     Entries of other deployments are run first. Then each of the servers is started, asked and stopped, so that one GPU
-    suffices for several models.
+    suffices for several models. Juries with a judge on one of these servers are asked after all answers are stored: its
+    server is started for that, once more if it also served a model.
 
     Args:
+        site: the site.
+        entries: the run entries.
+        options: the command's options.
         served: the deployments whose servers are started, in order, each with what shows the waiting.
+        progress: the progress display.
 
     Raises:
         ConfigError, BenchmarkError, InferenceError: see `agent.runs.run.run_entries` and
             `agent.model_servers.start.serve`.
     """
-    deployments = {} if options.server else read_deployments(site.deployments)
-    for name in served:
-        if name not in deployments:
-            raise ConfigError(
-                f"--serve: there is no model deployment {name!r}{nearest(name, deployments)}",
-                "Name a deployment with model_server in model_deployments.yaml.",
-            )
+    deployments = read_deployments(site.deployments)
+    _check_names(served, deployments)
+    options = replace(options, judged_later=frozenset(served))
     by_server: dict[str, list[int]] = {name: [] for name in ("", *served)}
     for number, entry in enumerate(entries):
-        deployment = _find_server(entry, options, deployments)
-        by_server[deployment if deployment in served else ""].append(number)
+        name = "" if options.server else find_deployment(entry, deployments).name
+        by_server[name if name in served else ""].append(number)
     outcomes: dict[int, RunOutcome] = {}
     for name, numbers in by_server.items():
         if not numbers:
@@ -52,11 +66,119 @@ def run_while_serving(
             done = run_entries(site, [entries[number] for number in numbers], options, progress)
         outcomes.update(zip(numbers, done, strict=False))
         if len(done) < len(numbers):  # stopped after failed instances, see `exit_on_error`
-            break
-    return [outcomes[number] for number in sorted(outcomes)]
+            return [outcomes[number] for number in sorted(outcomes)]
+    in_order = [outcomes[number] for number in sorted(outcomes)]
+    if options.no_judging:
+        return in_order
+    return _LateJudging(site, options, deployments, served, progress).judge(in_order)
 
 
-def _find_server(
-    entry: RunEntry, options: RunOptions, deployments: Mapping[str, Deployment]
-) -> str:
-    return "" if options.server else find_deployment(entry, deployments).name
+def _check_names(served: Mapping[str, Waiting], deployments: _Deployments) -> None:
+    for name in served:
+        if name not in deployments:
+            raise ConfigError(
+                f"--serve: there is no model deployment {name!r}{nearest(name, deployments)}",
+                "Name a deployment with model_server in model_deployments.yaml.",
+            )
+
+
+class _LateJudging:
+    """The judging of runs whose jury has a judge on one of the servers that the agent starts.
+
+    Args:
+        site: the site.
+        options: the options of the runs.
+        deployments: the site's deployments.
+        served: the deployments whose servers are started, in order, each with what shows the waiting.
+        progress: the progress display.
+    """
+
+    def __init__(
+        self,
+        site: Site,
+        options: RunOptions,
+        deployments: _Deployments,
+        served: Mapping[str, Waiting],
+        progress: Progress,
+    ) -> None:
+        self._site = site
+        self._options = options
+        self._deployments = deployments
+        self._served = served
+        self._progress = progress
+
+    def judge(self, outcomes: Sequence[RunOutcome]) -> list[RunOutcome]:
+        """Ask the juries, one server after the other; return the outcomes with the judging.
+
+        Judges whose servers are not started here are asked first.
+        """
+        by_id = {outcome.summary.run.run_id: outcome for outcome in outcomes}
+        judges_by_run = self._find_judges(by_id)
+        runs_by_others: dict[tuple[str, ...], list[str]] = {}
+        for run_id, judges in judges_by_run.items():
+            others = tuple(name for name in judges if name not in self._served)
+            runs_by_others.setdefault(others, []).append(run_id)
+        for others, run_ids in runs_by_others.items():
+            if others:
+                self._ask(by_id, others, run_ids)
+        for name, waiting in self._served.items():
+            run_ids = [run_id for run_id, judges in judges_by_run.items() if name in judges]
+            if run_ids:
+                with serve(self._site, self._deployments[name], waiting):
+                    self._ask(by_id, (name,), run_ids)
+        return [by_id[outcome.summary.run.run_id] for outcome in outcomes]
+
+    def _find_judges(self, by_id: Mapping[str, RunOutcome]) -> dict[str, tuple[str, ...]]:
+        """Return the deployments of the judges of each run that waits for a judge on a server started here."""
+        judges_by_run: dict[str, tuple[str, ...]] = {}
+        with self._site.store() as store:
+            for run_id, outcome in by_id.items():
+                judges = self._list_open_judges(store, outcome.summary.run)
+                if any(name in self._served for name in judges):
+                    judges_by_run[run_id] = judges
+        return judges_by_run
+
+    def _list_open_judges(self, store: Store, run: Run) -> tuple[str, ...]:
+        """Return the deployments of a run's judges; none if the jury has graded every answer."""
+        rules = Rules.of_run(run.details)
+        if not find_open_positions(store, run.run_id, rules):
+            return ()
+        names: list[str] = []
+        for judge in select_jury_measures(rules)[0].use.judges:
+            names.append(find_judge_deployment(judge, self._deployments).name)
+        return tuple(dict.fromkeys(names))
+
+    def _ask(
+        self, by_id: dict[str, RunOutcome], only: tuple[str, ...], run_ids: Sequence[str]
+    ) -> None:
+        """Ask some of the judges of some runs, and put the judging into the runs' outcomes."""
+        options = JudgeOptions(
+            suite=self._options.suite,
+            max_in_flight=self._options.max_in_flight,
+            only=only,
+            run_ids=frozenset(run_ids),
+        )
+        judged_runs, notes = judge_suite(self._site, options, self._progress)
+        for note in notes:
+            self._progress.note(note)
+        for judged_run in judged_runs:
+            run_id = judged_run.summary.run.run_id
+            outcome = by_id[run_id]
+            by_id[run_id] = replace(
+                outcome,
+                summary=judged_run.summary,
+                judged=_add_judging(outcome.judged, judged_run.judged),
+            )
+
+
+def _add_judging(first: JudgingOutcome, second: JudgingOutcome) -> JudgingOutcome:
+    """Return the counts of two parts of a jury, each of which was asked about the same answers."""
+    return replace(
+        first,
+        asked=first.asked + second.asked,
+        answers=max(first.answers, second.answers),
+        open=max(first.open, second.open),
+        seconds=first.seconds + second.seconds,
+        # The forecasts of two parts do not add up to one.
+        taken=second.taken if first is NOTHING_JUDGED else None,
+    )

@@ -18,6 +18,8 @@ from agent.runs.plan import RunOptions
 from agent.runs.run import RunOutcome, run_entries
 from agent.runs.serve_runs import run_while_serving
 from agent.site.directory import Site, create_site
+from agent.vocabulary import Reason
+from tests.servers.sites import write_open_benchmark
 
 DEPLOYMENTS = """\
 model_deployments:
@@ -36,6 +38,8 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     def describe(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
         del server
         assert list(list_running(site.servers)) == []  # one at a time
+        with (tmp_path / "served").open("a") as file:
+            file.write(f"{name}\n")
         command = (
             sys.executable,
             "-m",
@@ -60,6 +64,40 @@ def test_each_model_is_served_for_its_entries_and_the_outcomes_keep_their_order(
     assert [outcome.asked for outcome in outcomes] == [2, 2]
     assert (tmp_path / "runs").read_text() == "xx"
     assert list(list_running(site.servers)) == []
+
+
+def test_judges_are_served_when_all_models_have_answered(site: Site, tmp_path: Path):
+    write_open_benchmark(site.directory)
+    site.judges.write_text(
+        "judges:\n  - {model: org/two, model_deployment: local/two}\n"
+        "  - {model: org/one, model_deployment: local/one}\n"
+    )
+    entries = [parse_run_entry(f"open:model=org/{name}") for name in ("two", "one")]
+    served = dict.fromkeys(("local/one", "local/two"), lambda seconds: None)
+
+    def run() -> list[RunOutcome]:
+        (tmp_path / "served").write_text("")
+        return run_while_serving(site, entries, RunOptions("try"), served, Progress(quiet=True))
+
+    for outcome in run():
+        # The small engine's words are no verdict, and are not asked for again.
+        assert outcome.judged.answers == 2
+        assert outcome.judged.open == 0
+        (metric,) = outcome.summary.metrics
+        assert metric.unscored == {Reason.NO_QUORUM: 2}
+    in_order = ["org/one", "org/two", "org/one", "org/two"]  # the models, then the judges
+    assert (tmp_path / "served").read_text().split() == in_order
+    assert [outcome.judged.asked for outcome in run()] == [0, 0]
+    assert (tmp_path / "served").read_text().split() == ["org/one", "org/two"]
+
+
+def test_a_judge_that_is_not_served_is_missed_before_any_question(site: Site):
+    write_open_benchmark(site.directory)
+    site.judges.write_text("judges: [{model: org/two, model_deployment: local/two}]\n")
+    entries = [parse_run_entry("open:model=org/one")]
+    served = {"local/one": lambda seconds: None}
+    with pytest.raises(ConfigError, match="deployment local/two: its server does not run"):
+        run_while_serving(site, entries, RunOptions("try"), served, Progress(quiet=True))
 
 
 def test_other_weights_under_the_same_name_are_another_model(site: Site):
