@@ -10,6 +10,7 @@ from agent.cli.judging_report import (
     JudgingUsage,
     describe_judged,
     describe_seats,
+    describe_silent_juries,
     describe_unseated,
 )
 from agent.cli.options import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--replace", is_flag=True, help="With --judges: replace stored judgements by a different jury."
 )
-@dry_run_option("Show the expected cost and time of each judge; send no text from any instance.")
+@dry_run_option("Show the expected cost and time of each judge; send no question to a judge.")
 @quiet_option
 @click.pass_obj
 def judge(
@@ -86,8 +87,13 @@ def judge(
         f"{format_count(len(outcomes), 'run')} in suite {suite}: {format_count(answers, 'answer')} judged, "
         f"{format_count(requests, 'request')} to judges"
     )
+    summaries = [outcome.summary for outcome in outcomes if not outcome.left]
     if unseated:
-        click.echo(describe_unseated(unseated), err=True)
+        click.echo(printable(describe_unseated(unseated, summaries)), err=True)
+    silent_juries = describe_silent_juries(summaries, suite)
+    for line in silent_juries:
+        click.echo(printable(line), err=True)
+    if unseated or silent_juries:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 
@@ -115,7 +121,7 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
 
 
 def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
-    """Print the expected time and cost of each judge, by run and in total, without sending text from any instance."""
+    """Print the expected time and cost of each judge, by run and in total, without asking any judge."""
     import asyncio
 
     from agent.judging.judge_suite import survey_judging
@@ -129,9 +135,11 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
 
     with site.store() as store:
         survey = survey_judging(site, store, options)
-        judges = asyncio.run(try_judges([task.asked for task in survey.tasks], http_limits(site)))
+        limits = http_limits(site)
+        judges = asyncio.run(try_judges([task.asked for task in survey.tasks], limits))
         forecasts = {
-            task.run.run_id: forecast_run_judging(store, task, judges) for task in survey.tasks
+            task.run.run_id: asyncio.run(forecast_run_judging(store, task, judges, limits))
+            for task in survey.tasks
         }
     for note in survey.notes:
         click.echo(f"note: {printable(note)}", err=True)

@@ -10,11 +10,13 @@ from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
 from agent.inference.endpoint import identify_server
 from agent.inference.limits import HttpLimits
+from agent.inference.server_figures import describe_cache, describe_load
 from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
 from agent.jury.seats import describe_equal_seats
-from agent.runs.forecast.cost import Forecast, Pace, describe_forecast, describe_total
+from agent.runs.forecast.cost import Forecast, Pace, apply_seen, describe_forecast, describe_total
+from agent.runs.forecast.find_seen import find_seen_answers
 from agent.runs.forecast.judging import (
     JudgeForecast,
     JudgeTrials,
@@ -64,8 +66,9 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
     judges = asyncio.run(try_judges([plan.jury for plan in plans], limits))
     forecasts: list[PlanForecast] = []
     refusals: list[InferenceError] = []
+    said: set[str] = set()
     for plan in plans:
-        _print_plan(plan)
+        _print_plan(plan, said)
         server = servers[identify_server(plan.deployment)]
         forecast = _forecast_plan(site, plan, server, judges, limits)
         forecasts.append(forecast)
@@ -76,7 +79,10 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
         lines += _describe_server(plan, server, refusal)
         lines += _describe_judging(forecast, no_judging=no_judging)
         for line in lines:
-            click.echo(f"  {line}")
+            if line not in said:
+                click.echo(f"  {line}")
+            if line.startswith("note: "):
+                said.add(line)
     if len(forecasts) > 1:
         _print_total(forecasts)
     if refusals:
@@ -85,9 +91,11 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
         )
 
 
-def _print_plan(plan: Plan) -> None:
-    if plan.data_note:
+def _print_plan(plan: Plan, said: set[str]) -> None:
+    """Print the data of a plan. Notes in `said` are not repeated."""
+    if plan.data_note and plan.data_note not in said:
         click.echo(f"note: {plan.data_note}", err=True)
+        said.add(plan.data_note)
     click.echo(
         f"{plan.name}  {len(plan.instances)} of {plan.available} instances ({plan.dataset.known} data), "
         f"at most {plan.max_tokens} tokens per answer"
@@ -99,8 +107,9 @@ def _forecast_plan(
 ) -> PlanForecast:
     with site.store() as store:
         remaining = find_remaining(store, plan, server.capabilities)
-    asking = asyncio.run(forecast_plan(plan, remaining.ask, server.capabilities, limits))
-    judging = forecast_judging(plan, remaining, judges)
+        asking = asyncio.run(forecast_plan(plan, remaining.ask, server.capabilities, limits))
+        asking = apply_seen(asking, find_seen_answers(store, plan), plan.max_in_flight)
+        judging = asyncio.run(forecast_judging(store, plan, remaining, judges, limits))
     return PlanForecast(
         plan=plan, remaining=remaining, asking=asking, pace=server.pace, judging=judging
     )
@@ -133,6 +142,8 @@ def _describe_server(plan: Plan, server: ServerTrial, refusal: InferenceError | 
     lines = []
     if server.problem:
         lines.append(f"no expected duration, and prompts were not counted: {server.problem}")
+    if server.figures is not None:
+        lines += filter(None, [describe_load(server.figures), describe_cache(server.figures)])
     if refusal is not None:
         lines.append(f"would be refused: {refusal}")
     elif server.capabilities is not None:

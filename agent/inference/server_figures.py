@@ -212,3 +212,10 @@ def describe_load(figures: ServerFigures) -> str:
         f"the server is used by others: {figures.running:,} running and {figures.waiting:,} waiting requests; "
         "expect longer times"
     )
+
+
+def describe_cache(figures: ServerFigures) -> str:
+    """Return a line with the share of prompts from the cache since the server was started; "" if it is not known."""
+    if figures.cached_share is None:
+        return ""
+    return f"since its start the server had {figures.cached_share:.0%} of the tokens of prompts in its cache"

@@ -15,11 +15,18 @@ from agent.errors import ConfigError, InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.client import ask_all
 from agent.inference.closed_questions import TEXT_MODES
-from agent.inference.endpoint import ServerKey, describe_deployment, identify_server
+from agent.inference.endpoint import (
+    ServerKey,
+    describe_deployment,
+    identify_server,
+    list_addresses,
+)
 from agent.inference.limits import HttpLimits
 from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.outage import LostServer, ServerWatch
+from agent.inference.read_figures import read_figures
 from agent.inference.replica_probe import describe_problems, probe_deployment
+from agent.inference.server_figures import subtract_figures
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
 from agent.io.wording import format_count
@@ -420,8 +427,6 @@ async def _ask(
     in_flight: dict[bytes, Instance] = {}
     max_in_flight = min(plan.max_in_flight, len(unanswered))
     server = plan.deployment.name
-    live = LiveForecast(len(unanswered), max_in_flight, {server: len(unanswered)})
-    writer.progress.show_left(live.describe_remaining)
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
         first_positions = [positions[0] for positions in unanswered.values()]
@@ -441,6 +446,10 @@ async def _ask(
         live.count_answer()
         writer.keep(key, cases, result)
 
+    before = await read_figures(plan.deployment, context.limits)
+    at_once = min(max_in_flight * len(list_addresses(plan.deployment)), len(unanswered))
+    live = LiveForecast(len(unanswered), at_once, {server: len(unanswered)})
+    writer.progress.show_left(live.describe_remaining)
     with writer.asking():
         await ask_all(
             plan.deployment,
@@ -452,4 +461,8 @@ async def _ask(
             prompt_limit=plan.prompt_limit,
             watch=context.watch,
         )
-    return live.end()
+    taken = live.end()
+    if before is None:
+        return taken
+    after = await read_figures(plan.deployment, context.limits)
+    return replace(taken, figures=subtract_figures(after, before))

@@ -5,24 +5,22 @@ basis. Numbers without a basis remain unknown.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from agent.catalog.deployments import Prices
 from agent.inference.tokens import byte_length
-from agent.io.wording import format_count
-from agent.results.usage import (
-    Cost,
-    compute_cost,
-    format_cost,
-    format_duration,
-    format_total_cost,
-)
+from agent.io.wording import format_count, format_range_s
+from agent.results.usage import compute_cost, format_duration
+from agent.runs.forecast.cost_range import CostRange, describe_cost_range
+from agent.runs.forecast.seen import SeenAnswers
+from agent.statistics.prediction import Range
 from agent.vocabulary import Instance
 
 Number = TypeVar("Number", int, float)
 
+_TRIAL_ERROR = 1.25  # factor by which a trial of a few seconds may be wrong in either direction
 CHARACTERS_A_TOKEN = 4.0  # typical of English text; used if no server counts tokens
 
 
@@ -84,6 +82,11 @@ class Forecast:
         shortened: number of prompts that would be cut to fit.
         not_fitting: number of prompts that would not be sent or that the server would refuse.
         bounded: whether the maximum length of a prompt is known.
+        answer_least: tokens in all answers if each is as short as possible.
+        seen: number of stored answers like these, on which the following figures rest.
+        answer_seen: tokens in all answers, if they resemble those; None without such answers.
+        seconds_seen: time for all answers, if they resemble those; None if it is not known.
+        corrections: requests among `requests` in which judges are asked to correct a reply; None if it is not known.
     """
 
     requests: int
@@ -94,6 +97,19 @@ class Forecast:
     shortened: int
     not_fitting: int
     bounded: bool
+    answer_least: int = 0
+    seen: int = 0
+    answer_seen: Range | None = None
+    seconds_seen: Range | None = None
+    corrections: int | None = None
+
+    @property
+    def answers(self) -> Range:
+        """The tokens in all answers."""
+        if self.answer_seen is not None:
+            return self.answer_seen
+        least = self.answer_least if self.answer_expected is None else self.answer_expected
+        return Range(min(least, self.answer_most), self.answer_most)
 
 
 def measure_prompt(instance: Instance, *, rates_texts: bool = False) -> PromptSize:
@@ -129,6 +145,8 @@ def forecast(
     can_shorten: bool,
     thinks: bool,
     byte_limit: int | None = None,
+    characters_a_token: float = CHARACTERS_A_TOKEN,
+    least_tokens: int = 1,
 ) -> Forecast:
     """Forecast the size of a run.
 
@@ -140,9 +158,11 @@ def forecast(
         can_shorten: whether the server counts tokens, so that prompts can be cut to fit.
         thinks: whether the model reasons before it answers, so that references do not predict the length of answers.
         byte_limit: maximum bytes per prompt if the server does not count tokens; None for no limit.
+        characters_a_token: assumed if no prompt was counted.
+        least_tokens: minimum tokens per answer.
     """
     counted_characters = sum(sizes[position].characters for position in counts)
-    per_token = CHARACTERS_A_TOKEN
+    per_token = characters_a_token
     if counted_characters:
         per_token = counted_characters / sum(counts.values())
     requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
@@ -179,6 +199,33 @@ def forecast(
         shortened=shortened,
         not_fitting=not_fitting,
         bounded=budget is not None,
+        answer_least=min(answer_most, requests * least_tokens),
+    )
+
+
+def apply_seen(run: Forecast, seen: SeenAnswers | None, in_flight: int) -> Forecast:
+    """Return the forecast of answers, or judgements, that resemble those that were seen.
+
+    Args:
+        run: a forecast without them; each request is for one answer.
+        seen: stored answers like these; None if there are too few.
+        in_flight: maximum number of concurrent requests.
+    """
+    if seen is None or not run.requests:
+        return run
+    corrections = round(run.requests * seen.corrections)
+    prompt_tokens = run.prompt_tokens
+    if corrections:
+        # The second request repeats the first with the faulty reply.
+        prompt_tokens = round(seen.prompt_tokens.mean * run.requests)
+    return replace(
+        run,
+        requests=run.requests + corrections,
+        prompt_tokens=prompt_tokens,
+        seen=seen.count,
+        answer_seen=seen.completion_tokens.predict_more(run.requests),
+        seconds_seen=seen.predict_seconds(run.requests, in_flight),
+        corrections=corrections,
     )
 
 
@@ -190,31 +237,20 @@ def _estimate_answer_tokens(answers: Sequence[float], requests: int, thinks: boo
     return round(sum(answers) / len(answers) * requests)
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """The duration of a run.
+def estimate_seconds(run: Forecast, pace: Pace | None) -> Range | None:
+    """Return the duration of the run; None if neither answers were seen nor the server was timed.
 
-    Attributes:
-        likely: seconds if each answer is as long as its reference; None if that is not known.
-        most: seconds if each answer is as long as allowed. Infinite if the server did not finish its trial in time;
-            `likely` is then a lower bound.
+    The end is infinite if the server did not finish its trial in time.
     """
-
-    likely: float | None
-    most: float
-
-
-def estimate_times(run: Forecast, pace: Pace) -> Times:
-    """Return the duration of the run at this pace."""
-    expected = run.answer_expected
+    if run.seconds_seen is not None:
+        return run.seconds_seen
+    if pace is None:
+        return None
+    least = pace.seconds(run.requests, run.prompt_tokens, run.answers.low)
     if pace.at_least:
-        return Times(
-            likely=pace.seconds(run.requests, run.prompt_tokens, expected or 0), most=math.inf
-        )
-    likely = None
-    if expected is not None:
-        likely = pace.seconds(run.requests, run.prompt_tokens, expected)
-    return Times(likely, most=pace.seconds(run.requests, run.prompt_tokens, run.answer_most))
+        return Range(least, math.inf)
+    most = pace.seconds(run.requests, run.prompt_tokens, run.answers.high)
+    return Range(least / _TRIAL_ERROR, most * _TRIAL_ERROR)
 
 
 def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -> list[str]:
@@ -222,13 +258,15 @@ def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -
     if not run.requests and not run.not_fitting:
         return ["nothing is left to ask"]
     lines = _describe_size(run)
-    if pace is not None:
-        duration = _describe_times(estimate_times(run, pace))
-        lines.append(
-            f"{duration}, from a trial of the server with {pace.in_flight} concurrent questions"
-        )
-    if prices is not None:
-        lines.extend(_describe_cost(run, pace, prices))
+    seconds = estimate_seconds(run, pace)
+    if seconds is not None:
+        basis = f"as in {run.seen:,} answers seen"
+        if run.seconds_seen is None and pace is not None:
+            basis = f"from a trial of the server with {pace.in_flight} concurrent questions"
+        lines.append(f"{_describe_seconds(seconds)}, {basis}")
+    cost = estimate_cost(run, pace, prices)
+    if cost is not None:
+        lines += describe_cost_range([cost])
     return lines
 
 
@@ -242,39 +280,37 @@ def describe_total(
     if not any(run.requests or run.not_fitting for run in forecasts):
         return ["nothing is left to ask"]
     lines = _describe_size(_add_forecasts(forecasts))
-    times = []
-    for run, pace in zip(forecasts, paces, strict=True):
-        if pace is not None:
-            times.append(estimate_times(run, pace))
+    times: list[Range] = []
+    costs: list[CostRange] = []
+    for run, pace, run_prices in zip(forecasts, paces, prices, strict=True):
+        seconds = estimate_seconds(run, pace)
+        if seconds is not None:
+            times.append(seconds)
+        cost = estimate_cost(run, pace, run_prices)
+        if cost is not None:
+            costs.append(cost)
     if len(times) == len(forecasts):
-        lines.append(_describe_times(_add_times(times)))
-    for words in ("about", "at most"):
-        costs = [
-            _estimate_cost(run, pace, run_prices, words)
-            for run, pace, run_prices in zip(forecasts, paces, prices, strict=True)
-        ]
-        amount = format_total_cost(costs)
-        if amount:
-            lines.append(f"cost {words} {amount}")
+        lines.append(_describe_seconds(sum(times, start=Range(0.0, 0.0))))
+    if len(costs) == len(forecasts):
+        lines += describe_cost_range(costs)
     return lines
 
 
 def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:
+    answers = sum((run.answers for run in forecasts), start=Range(0.0, 0.0))
     return Forecast(
         requests=sum(run.requests for run in forecasts),
         prompt_tokens=sum(run.prompt_tokens for run in forecasts),
         counted=sum(run.counted for run in forecasts),
-        answer_most=sum(run.answer_most for run in forecasts),
+        answer_most=round(answers.high),
         answer_expected=_add_known([run.answer_expected for run in forecasts]),
         shortened=sum(run.shortened for run in forecasts),
         not_fitting=sum(run.not_fitting for run in forecasts),
         bounded=all(run.bounded for run in forecasts),
-    )
-
-
-def _add_times(times: Sequence[Times]) -> Times:
-    return Times(
-        likely=_add_known([time.likely for time in times]), most=sum(time.most for time in times)
+        answer_least=round(answers.low),
+        seen=sum(run.seen for run in forecasts),
+        answer_seen=answers,
+        corrections=_add_known([run.corrections for run in forecasts]),
     )
 
 
@@ -289,14 +325,12 @@ def _describe_size(run: Forecast) -> list[str]:
     if run.counted:
         verb = "was" if run.counted == 1 else "were"
         basis = f"{format_count(run.counted, 'prompt')} {verb} counted"
-    expected = ""
-    if run.answer_expected is not None:
-        expected = (
-            f", about {run.answer_expected:,} if answers are as long as the reference answers"
-        )
+    requests = format_count(run.requests, "request")
+    if run.corrections:
+        requests += f" with about {format_count(run.corrections, 'correction')}"
     lines = [
-        f"{format_count(run.requests, 'request')}, about {run.prompt_tokens:,} tokens in ({basis})",
-        f"at most {run.answer_most:,} tokens out{expected}",
+        f"{requests}, about {run.prompt_tokens:,} tokens in ({basis})",
+        _describe_answers(run),
     ]
     if run.shortened:
         lines.append(f"prompts that would be shortened to fit: {run.shortened:,}")
@@ -309,31 +343,45 @@ def _describe_size(run: Forecast) -> list[str]:
     return lines
 
 
-def _describe_times(time: Times) -> str:
-    if math.isinf(time.most):
-        return f"more than {format_duration(time.likely or 0)} (the server did not finish its trial in time)"
-    if time.likely is None:
-        return f"up to {format_duration(time.most)}"
-    return f"about {format_duration(time.likely)}, up to {format_duration(time.most)} if answers are as long as allowed"
+def _describe_answers(run: Forecast) -> str:
+    """Return the tokens of all answers with their basis."""
+    low, high = round(run.answers.low), round(run.answers.high)
+    tokens = f"{low:,} to {high:,} tokens out" if low < high else f"{high:,} tokens out"
+    if run.seen:
+        return f"{tokens}, as in {run.seen:,} answers seen"
+    if run.answer_expected is not None:
+        return f"{tokens}: answers as long as the reference answers, or as long as allowed"
+    return f"{tokens}: answers as short as possible, or as long as allowed"
 
 
-def _describe_cost(run: Forecast, pace: Pace | None, prices: Prices) -> Iterable[str]:
-    for words in ("about", "at most"):
-        amount = _estimate_cost(run, pace, prices, words)
-        if amount is not None and format_cost(amount):
-            yield f"cost {words} {format_cost(amount)}"
+def describe_times(label: str, seconds: Range | None) -> list[str]:
+    """Return a line with the duration of work, or [] if it is not known."""
+    return [] if seconds is None else [f"{label} {_describe_seconds(seconds)}"]
 
 
-def _estimate_cost(
-    run: Forecast, pace: Pace | None, prices: Prices | None, words: str
-) -> Cost | None:
-    """Return the expected cost of a run if `words` is "about", else its maximum cost; None if unknown."""
-    answer_tokens = run.answer_expected if words == "about" else run.answer_most
-    if answer_tokens is None or prices is None:
+def _describe_seconds(seconds: Range) -> str:
+    if math.isinf(seconds.high):
+        return f"more than {format_duration(seconds.low)} (the server did not finish its trial in time)"
+    return f"takes {format_range_s(seconds.low, seconds.high)}"
+
+
+def estimate_cost(run: Forecast, pace: Pace | None, prices: Prices | None) -> CostRange | None:
+    """Return the lowest and the highest expected cost of a run; None without prices."""
+    if prices is None:
         return None
-    seconds = None
-    if pace is not None and not pace.at_least:
-        seconds = pace.seconds(run.requests, run.prompt_tokens, answer_tokens)
-    return compute_cost(
-        prices, prompt_tokens=run.prompt_tokens, completion_tokens=answer_tokens, seconds=seconds
+    seconds = estimate_seconds(run, pace)
+    if seconds is not None and math.isinf(seconds.high):
+        seconds = None
+    low = compute_cost(
+        prices,
+        prompt_tokens=run.prompt_tokens,
+        completion_tokens=run.answers.low,
+        seconds=None if seconds is None else seconds.low,
     )
+    high = compute_cost(
+        prices,
+        prompt_tokens=run.prompt_tokens,
+        completion_tokens=run.answers.high,
+        seconds=None if seconds is None else seconds.high,
+    )
+    return CostRange(low, high)

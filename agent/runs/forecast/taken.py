@@ -9,21 +9,20 @@ from agent.io.wording import format_range_s
 from agent.results.usage import (
     Cost,
     compute_cost,
-    format_amount,
     format_duration,
     format_total_cost,
 )
+from agent.runs.forecast.cost_range import CostRange, format_cost_range
 from agent.statistics.prediction import Range
 
 PricesByName = Mapping[str, Prices | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _CostRange:
-    """The lowest and the highest cost that was forecast, and the cost that arose."""
+class _PricedWork:
+    """The cost of one server's work as it was forecast, and as it arose."""
 
-    low: Cost
-    high: Cost
+    forecast: CostRange
     actual: Cost
 
 
@@ -52,7 +51,7 @@ def describe_taken(label: str, works: Sequence[WorkTaken], prices: PricesByName)
 
 def _describe_costs(label: str, works: Sequence[WorkTaken], prices: PricesByName) -> Iterator[str]:
     """Yield a line with the costs if they are known for every server."""
-    costs: list[_CostRange] = []
+    costs: list[_PricedWork] = []
     for work in works:
         priced = _price_work(work, prices)
         if priced is None:
@@ -61,15 +60,14 @@ def _describe_costs(label: str, works: Sequence[WorkTaken], prices: PricesByName
     actual = format_total_cost([cost.actual for cost in costs])
     if not costs or not actual:
         return
-    low = _add_costs([cost.low for cost in costs])
-    high = _add_costs([cost.high for cost in costs])
-    yield f"{label}: cost forecast {format_cost_range(low, high)}, was {actual}"
+    expected = format_cost_range([cost.forecast for cost in costs])
+    yield f"{label}: cost forecast {expected}, was {actual}"
 
 
-def _price_work(work: WorkTaken, prices: PricesByName) -> list[_CostRange] | None:
+def _price_work(work: WorkTaken, prices: PricesByName) -> list[_PricedWork] | None:
     """Return the costs by server; None unless every server counted its tokens and has prices."""
     assert work.forecast is not None
-    costs: list[_CostRange] = []
+    costs: list[_PricedWork] = []
     for name in work.servers:
         server_prices = prices.get(name)
         tokens = work.forecast.tokens.get(name)
@@ -94,28 +92,5 @@ def _price_work(work: WorkTaken, prices: PricesByName) -> list[_CostRange] | Non
             completion_tokens=work.completion_tokens[name],
             seconds=work.seconds,
         )
-        costs.append(_CostRange(low, high, actual))
+        costs.append(_PricedWork(CostRange(low, high), actual))
     return costs
-
-
-def _add_costs(costs: Sequence[Cost]) -> Cost:
-    """Return the sum of costs of one currency with the same parts."""
-    tokens = [cost.tokens for cost in costs if cost.tokens is not None]
-    hours = [cost.gpu_hours for cost in costs if cost.gpu_hours is not None]
-    return Cost(costs[0].currency, sum(tokens) if tokens else None, sum(hours) if hours else None)
-
-
-def format_cost_range(low: Cost, high: Cost) -> str:
-    """Return the parts of two costs with the same parts as intervals."""
-    parts: list[str] = []
-    if low.tokens is not None and high.tokens is not None:
-        parts.append(f"{_format_amounts(low.tokens, high.tokens)} {low.currency} by tokens")
-    if low.gpu_hours is not None and high.gpu_hours is not None:
-        amounts = _format_amounts(low.gpu_hours, high.gpu_hours)
-        parts.append(f"{amounts} {low.currency} by GPU hours")
-    return ", ".join(parts)
-
-
-def _format_amounts(low: float, high: float) -> str:
-    amounts = [format_amount(low), format_amount(high)]
-    return f"about {amounts[0]}" if amounts[0] == amounts[1] else " to ".join(amounts)

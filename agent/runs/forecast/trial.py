@@ -13,7 +13,9 @@ from agent.inference.client import ask_all, count_all
 from agent.inference.closed_questions import TEXT_MODES
 from agent.inference.endpoint import Endpoint, ServerKey, identify_server
 from agent.inference.limits import HttpLimits
+from agent.inference.read_figures import read_figures
 from agent.inference.replica_probe import probe_deployment
+from agent.inference.server_figures import ServerFigures
 from agent.inference.window import prompt_budget, window_of
 from agent.runs.forecast.cost import (
     CHARACTERS_A_TOKEN,
@@ -40,11 +42,16 @@ _FILLER = "This sentence is here to be read and says nothing at all. "
 
 @dataclass(frozen=True, slots=True)
 class ServerTrial:
-    """The capabilities and the pace of a server before a run. If either is unknown, `problem` is the reason."""
+    """The capabilities and the pace of a server before a run. If either is unknown, `problem` is the reason.
+
+    Attributes:
+        figures: the server's own figures before the trial; None if it has none.
+    """
 
     capabilities: Capabilities | None = None
     pace: Pace | None = None
     problem: str = ""
+    figures: ServerFigures | None = None
 
 
 async def try_servers(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, ServerTrial]:
@@ -66,10 +73,10 @@ async def try_server(deployment: Endpoint, max_in_flight: int, limits: HttpLimit
         capabilities = await probe_deployment(deployment, _limit_to_trial(limits))
     except InferenceError as error:
         return ServerTrial(problem=str(error))
+    figures = await read_figures(deployment, limits)
     pace = await time_server(deployment, capabilities, limits, max_in_flight)
-    return ServerTrial(
-        capabilities, pace, "" if pace else "the server answered none of the trial questions"
-    )
+    problem = "" if pace else "the server answered none of the trial questions"
+    return ServerTrial(capabilities, pace, problem, figures)
 
 
 async def forecast_plan(
@@ -91,7 +98,10 @@ async def forecast_plan(
             prompts.add(instance)
     counts: dict[int, int] = {}
     if capabilities is not None:
-        counts = await _count(plan, prompts.sample, capabilities, limits)
+        texts = {position: instance.messages for position, instance in prompts.sample.items()}
+        counts = await count_prompts(
+            plan.deployment, texts, plan.max_in_flight, capabilities, limits
+        )
     cannot_count = capabilities is not None and capabilities.counting is None
     return forecast(
         prompts.sizes,
@@ -136,18 +146,22 @@ class _PromptSample:
             self.sample[position] = instance
 
 
-async def _count(
-    plan: Plan, sample: Mapping[int, Instance], capabilities: Capabilities, limits: HttpLimits
+async def count_prompts(
+    deployment: Endpoint,
+    prompts: Mapping[int, Sequence[Message]],
+    max_in_flight: int,
+    capabilities: Capabilities,
+    limits: HttpLimits,
 ) -> dict[int, int]:
-    """Return the tokens of each sampled prompt that the server counted in time."""
+    """Return the tokens of each of these prompts that the server counted in time."""
     counts: dict[int, int] = {}
     with suppress(TimeoutError):
         async with asyncio.timeout(COUNTING_S):
             await count_all(
-                plan.deployment,
-                ((position, instance.messages) for position, instance in sample.items()),
+                deployment,
+                prompts.items(),
                 counts.__setitem__,
-                max_in_flight=min(plan.max_in_flight, len(sample)) or 1,
+                max_in_flight=min(max_in_flight, len(prompts)) or 1,
                 limits=_limit_to_trial(limits),
                 capabilities=capabilities,
             )
@@ -209,6 +223,8 @@ async def time_server(
         _Questions(2, filler_characters=0, max_tokens=_ANSWER_TOKENS),
     ]
     began = time.monotonic()
+    # The first question may have to wait until the server has compiled or loaded something, so it is not timed.
+    await _ask_round(deployment, capabilities, limits, 1, _Questions(3, 0, 1), TRIAL_S)
     rounds: list[_Round] = []
     for questions in questions_of_rounds:
         remaining_s = TRIAL_S - (time.monotonic() - began)

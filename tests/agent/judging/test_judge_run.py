@@ -431,7 +431,7 @@ def test_a_dry_run_says_what_each_judge_would_take_and_sends_no_case(site: Site)
         done = CliRunner().invoke(intramural, [*words, "--dry-run"])
         assert done.exit_code == 0, done.output
         assert "judge local/a: 3 requests, about " in done.output
-        assert "judge local/a: at most 1,212 tokens out" in done.output
+        assert " to 1,212 tokens out: answers as short as possible" in done.output
         assert "judge local/b cannot be asked" in done.output
         assert not any(NOTE in asked.prompt for server in (model, a) for asked in server.asked)
         deploy(site, {"a": a.url, "b": a.url})

@@ -8,12 +8,16 @@ from agent.catalog.deployments import Prices
 from agent.runs.forecast.cost import (
     Pace,
     PromptSize,
+    apply_seen,
     describe_forecast,
     describe_total,
-    estimate_times,
+    estimate_seconds,
     forecast,
     measure_prompt,
 )
+from agent.runs.forecast.seen import SeenAnswers
+from agent.statistics.prediction import Range
+from agent.store import AnswerSize
 from agent.vocabulary import Instance, Message, Reference, Shortenable
 
 PLAIN = {"max_tokens": 16, "budget": None, "can_shorten": True, "thinks": False}
@@ -91,13 +95,47 @@ def test_an_unknown_window_is_said():
 def test_time_and_cost_are_ranges():
     found = forecast([prompt(4000, answer=4)] * 1000, {}, **PLAIN)
     pace = Pace(10, base_s=0.1, prompt_token_s=0.001, answer_token_s=0.05)
-    # 100 rounds of 0.1 s; 1,000,000 prompt tokens by 10; 2,000 or 16,000 answer tokens by 10
-    assert estimate_times(found, pace).likely == pytest.approx(10 + 100 + 10)
-    assert estimate_times(found, pace).most == pytest.approx(10 + 100 + 80)
+    # 100 rounds of 0.1 s; 1,000,000 prompt tokens by 10; 2,000 or 16,000 answer tokens by 10; a trial may be wrong
+    assert estimate_seconds(found, pace) == Range(
+        pytest.approx((10 + 100 + 10) / 1.25), pytest.approx((10 + 100 + 80) * 1.25)
+    )
     lines = describe_forecast(found, pace, Prices("EUR", 1.0, 10.0, gpu_hour_rate=36.0, gpus=1))
-    assert lines[-3].startswith("about 2 min 0 s, up to 3 min 10 s")
-    assert lines[-2] == "cost about 1.02 EUR by tokens, 1.20 EUR by GPU hours"
-    assert lines[-1] == "cost at most 1.16 EUR by tokens, 1.90 EUR by GPU hours"
+    assert lines[1] == (
+        "2,000 to 16,000 tokens out: answers as long as the reference answers, or as long as allowed"
+    )
+    assert lines[-2].startswith("takes 1.6 to 4.0 min, from a trial of the server with 10")
+    assert lines[-1] == "costs 1.02 to 1.16 EUR by tokens, 0.9600 to 2.38 EUR by GPU hours"
+
+
+def test_answers_that_were_seen_say_how_long_the_others_will_be():
+    found = forecast([prompt(400, answer=4)] * 100, {}, **PLAIN)
+    sizes = [AnswerSize(100, tokens, 2.0) for tokens in (8, 12)] * 10
+    seen = SeenAnswers(asked_seconds=11.0).add(sizes)
+    found = apply_seen(found, seen, 4)
+    lines = describe_forecast(found, Pace(4, 99.0), None)
+    assert lines[1] == "936 to 1,064 tokens out, as in 20 answers seen"
+    # 20 answers of 2 s, 4 at once, took 11 s; so 100 take 51 s
+    assert found.seconds_seen is not None
+    assert found.seconds_seen.low < 51 < found.seconds_seen.high < 51 * 1.5
+    assert lines[-1].endswith("as in 20 answers seen")
+
+
+def test_times_of_another_load_are_not_used():
+    found = forecast([prompt(400, answer=4)] * 100, {}, **PLAIN)
+    seen = SeenAnswers(asked_seconds=11.0).add([AnswerSize(100, 10, 2.0)] * 20)
+    assert apply_seen(found, seen, 64).seconds_seen is None
+    lines = describe_forecast(apply_seen(found, seen, 64), Pace(64, 1.0), None)
+    assert lines[-1].startswith("takes ")
+    assert "from a trial of the server with 64 concurrent questions" in lines[-1]
+
+
+def test_corrections_are_expected_as_often_as_they_were_seen():
+    found = forecast([prompt(400, answer=None)] * 100, {}, **PLAIN)
+    sizes = [AnswerSize(100, 10, 1.0), AnswerSize(300, 20, 2.0, corrected=True)] * 10
+    judged = apply_seen(found, SeenAnswers().add(sizes), 4)
+    assert (judged.requests, judged.corrections, judged.prompt_tokens) == (150, 50, 20000)
+    first = describe_forecast(judged, None, None)[0]
+    assert first.startswith("150 requests with about 50 corrections, about 20,000 tokens in")
 
 
 def test_a_server_that_did_not_end_its_trial_gives_a_least_time_and_no_cost_by_hours():
@@ -114,9 +152,11 @@ def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
     assert describe_total([one, other], [pace, pace], [None, None])[0].startswith(
         "30 requests, about 3,000 tokens in"
     )
-    assert describe_total([one, other], [pace, pace], [None, None])[-1].startswith("about 3.0 s")
+    assert describe_total([one, other], [pace, pace], [None, None])[-1].startswith(
+        "takes 2.4 to 3.8 s"
+    )
     assert not any(
-        line.startswith("about")
+        line.startswith("takes")
         for line in describe_total([one, other], [pace, None], [None, None])
     )
 
@@ -145,4 +185,5 @@ def test_whatever_the_prompts_an_estimate_adds_up(drawn, data):
     assert found.answer_expected is None or found.answer_expected <= found.answer_most
     if budget is not None:
         assert found.prompt_tokens <= max(budget, 0) * found.requests
+    assert found.answers.low <= found.answers.high
     describe_forecast(found, Pace(3, 0.1), None)

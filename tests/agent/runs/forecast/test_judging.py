@@ -53,7 +53,8 @@ def test_a_dry_run_totals_each_judge_over_the_runs(
     together = run(site, model, "--dry-run", entries=2).partition("all 2 runs")[2]
     assert "judge local/a: 5 requests, about" in together
     assert re.search(
-        r"judge local/c: cost at most [\d.,]+ EUR by tokens, [\d.,]+ EUR by GPU hours", together
+        r"judge local/c: costs [\d.,]+ to [\d.,]+ EUR by tokens, [\d.,]+ to [\d.,]+ EUR by GPU hours",
+        together,
     )
 
 
