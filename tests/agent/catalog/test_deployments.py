@@ -303,3 +303,34 @@ def test_every_key_is_documented():
     read |= set(re.findall(r'"(price_per_\w+|gpu_hour_rate)"', source))
     page = (Path(__file__).parents[3] / "docs/deployments.md").read_text("utf-8")
     assert set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE)) == read
+
+
+def replicas_of(urls: str) -> str:
+    return HELM.replace("base_url: http://127.0.0.1:8000/v1/", f"base_urls: {urls}")
+
+
+def test_several_addresses_are_the_replicas_of_one_deployment(tmp_path):
+    text = replicas_of("[http://127.0.0.1:8000/v1/, 'http://127.0.0.1:8001/v1']")
+    found = read_deployments(write(tmp_path, text))["local/qwen"]
+    assert found.base_url == "http://127.0.0.1:8000/v1"
+    assert found.replicas == ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8001/v1")
+    single = read_deployments(write(tmp_path, replicas_of("['http://h/v1']")))["local/qwen"]
+    assert (single.base_url, single.replicas) == ("http://h/v1", ())
+
+
+@pytest.mark.parametrize(
+    ("urls", "said"),
+    [
+        ("[]", "base_urls: expected a list of addresses"),
+        ("http://h/v1", "base_urls: expected a list of texts"),
+        ("['http://h/v1', 'http://u:p@h/v1']", "base_urls: expected an address without user"),
+        ("['http://h/v1', 'ftp://h/v1']", "base_urls: expected an address that begins with http"),
+        ("['http://h/v1', 'http://h/v1/']", "base_urls: an address occurs twice"),
+        (
+            "['http://h/v1']\n        base_url: http://h/v1",
+            "base_urls: cannot be combined with base_url",
+        ),
+    ],
+)
+def test_addresses_of_replicas_that_are_wrong(tmp_path, urls, said):
+    assert said in refused(tmp_path, replicas_of(urls))

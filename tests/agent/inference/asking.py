@@ -12,6 +12,7 @@ from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.limits import HttpLimits
+from agent.inference.outage import ServerWatch
 from agent.inference.probe import probe
 from agent.vocabulary import ChatRequest, Failure, Message, Reason, Response
 from tests.agent.fault_server import FaultServer
@@ -62,6 +63,7 @@ def ask(
     max_in_flight: int = 4,
     capabilities: Capabilities | None = None,
     prompt_limit: int | None = None,
+    watch: ServerWatch | None = None,
 ) -> Outcome:
     """Ask all prompts; each result is kept under its prompt, and a second result for one fails the test."""
     results: dict[str, Response | Failure] = {}
@@ -81,6 +83,7 @@ def ask(
             limits=limits,
             capabilities=capabilities,
             prompt_limit=prompt_limit,
+            watch=watch,
         )
     )
     return Outcome(results, time.perf_counter() - began)

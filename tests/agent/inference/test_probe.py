@@ -208,9 +208,7 @@ def test_nothing_that_a_server_writes_is_kept_with_the_run():
 def test_a_server_that_answers_under_another_name_and_lists_no_models_is_refused():
     with FaultServer(models=(), replies_as="CANARY-8b") as server:
         error = expect_refusal(server, "qwen-7b")
-    assert "replies to requests for qwen-7b with the name of another model" in str(
-        error
-    )
+    assert "replies to requests for qwen-7b with the name of another model" in str(error)
     assert "CANARY" not in f"{error} {error.advice}"
 
 

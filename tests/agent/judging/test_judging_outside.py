@@ -143,3 +143,18 @@ def test_an_answer_that_cannot_be_cleared_is_withheld_from_the_judge(site: Site)
     assert [of[0].reason for of in seats.values()] == ["withheld", "withheld"]
     assert scores == [Unscored(Reason.NOT_JUDGED)] * 2
     assert (outcome.judged.asked, outcome.judged.open) == (0, 0)
+
+
+def test_a_judge_with_one_replica_outside_is_outside_and_refused_without_leave(site: Site):
+    site = allow(site, host=False)
+    with FaultServer(models=["m"], answer="Words") as model, judge_server(says(verdict())) as a:
+        deploy(site, {"a": a.url})
+        text = site.deployments.read_text()
+        outside = a.url.replace("127.0.0.1", HOST)
+        text = text.replace(f"base_url: {a.url}", f"base_urls: [{a.url}, {outside}]")
+        assert outside in text
+        site.deployments.write_text(text)
+        write_jury(site.judges, "a")
+        with pytest.raises(ConfigError, match="answers may not be sent to the host"):
+            run(site, model.url, ENTRY)
+        assert (model.asked, a.asked) == ([], [])

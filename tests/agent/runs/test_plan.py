@@ -400,3 +400,15 @@ def test_another_seed_takes_other_instances(site: Site):
     ]
     first, again, other = ([instance.id for instance in plans[0].instances] for plans in taken)
     assert first == again != other
+
+
+def test_prompts_go_to_no_replica_whose_host_is_not_allowed(site: Site):
+    site.deployments.write_text(
+        "model_deployments:\n  - name: local/b\n    model_name: hospital/b\n    client_spec:\n"
+        "      class_name: helm.clients.vllm_client.VLLMChatClient\n"
+        "      args: {base_urls: ['http://127.0.0.1:9/v1', 'http://gpu.example/v1'], vllm_model_name: b}\n"
+    )
+    with pytest.raises(
+        ConfigError, match=r"local/b: prompts may not be sent to the host gpu\.example"
+    ):
+        plan_runs(site, [parse_run_entry("med_qa:model=hospital/b")], RunOptions("s"))
