@@ -1,5 +1,6 @@
 """Descriptions of the work of juries, for the reports of `run` and `judge`."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -36,9 +37,84 @@ def describe_seats(summary: "RunSummary") -> list[str]:
     return [f"seats filled: {'; '.join(judges)}"] if judges else []
 
 
-def describe_unseated(answers: int) -> str:
-    """Return a line with the number of answers that lack a judge's reply."""
-    return f"answers that lack a judge's reply: {answers:,}; run the same command again to ask only those."
+def describe_unseated(answers: int, summaries: "Sequence[RunSummary]") -> str:
+    """Return a line with the number of answers that lack a judge's reply, and the seats and reasons over all runs.
+
+    The seats of juries that gave no verdict at all are left to `describe_silent_juries`.
+    """
+    from agent.store import RETRIED
+
+    empty_seats = _EmptySeats()
+    for summary in summaries:
+        if not is_jury_silent(summary):
+            empty_seats.add(summary, RETRIED)
+    seats = empty_seats.describe()
+    named = f" ({seats})" if seats else ""
+    return f"answers that lack a judge's reply: {answers:,}{named}; run the same command again to ask only those."
+
+
+def is_jury_silent(summary: "RunSummary") -> bool:
+    """Return whether every seat of a run's jury was asked about every answer, and none gave a verdict on any."""
+    from agent.vocabulary import Reason
+
+    jury = summary.main.jury
+    if jury is None or not jury.begun or jury.filled:
+        return False
+    return Reason.NOT_JUDGED not in jury.faults
+
+
+def describe_silent_juries(summaries: "Sequence[RunSummary]", suite: str) -> list[str]:
+    """Return a line for each jury of which no seat gave a verdict on any answer of a run; [] if all juries did."""
+    seats_by_jury: dict[tuple[str, ...], _EmptySeats] = {}
+    benchmarks_by_jury: dict[tuple[str, ...], dict[str, None]] = {}
+    for summary in summaries:
+        jury = summary.main.jury
+        if jury is None or not is_jury_silent(summary):
+            continue
+        seats_by_jury.setdefault(jury.judges, _EmptySeats()).add(summary)
+        benchmarks_by_jury.setdefault(jury.judges, {})[summary.run.benchmark] = None
+    lines: list[str] = []
+    for judges, empty_seats in seats_by_jury.items():
+        benchmarks = ", ".join(benchmarks_by_jury[judges])
+        line = f"no seat of the jury gave a verdict on any answer of {benchmarks} ({empty_seats.describe()})"
+        if not empty_seats.may_fill:
+            line += f"; to name other judges: `intramural judge --suite {suite} --judges FILE --replace`"
+        lines.append(f"{line}.")
+    return lines
+
+
+class _EmptySeats:
+    """Why seats are empty, by the name of the seat, over several runs."""
+
+    def __init__(self) -> None:
+        self._faults: dict[str, Counter[str]] = {}
+
+    def add(self, summary: "RunSummary", reasons: "Collection[str] | None" = None) -> None:
+        """Add the empty seats of a run, or those that are empty for one of the `reasons`."""
+        jury = summary.main.jury
+        if jury is None:
+            return
+        for name, judge in zip(jury.judges, jury.each, strict=False):
+            faults = self._faults.setdefault(name, Counter())
+            for reason, count in judge.faults.items():
+                if reasons is None or reason in reasons:
+                    faults[reason] += count
+
+    @property
+    def may_fill(self) -> bool:
+        """Whether every seat is empty for a temporary reason, so that the same judges are asked again."""
+        from agent.store import RETRIED
+
+        return all(reason in RETRIED for faults in self._faults.values() for reason in faults)
+
+    def describe(self) -> str:
+        """Return the seats with the number of times they are empty, by reason; empty if none is."""
+        seats: list[str] = []
+        for name, faults in self._faults.items():
+            reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(faults.items()))
+            if reasons:
+                seats.append(f"{name}: {reasons}")
+        return "; ".join(seats)
 
 
 def describe_unjudged(

@@ -9,12 +9,14 @@ from agent.cli.judging_report import (
     JudgingUsage,
     describe_judged,
     describe_seats,
+    describe_silent_juries,
     describe_unjudged,
     describe_unseated,
     find_judges,
     is_judged_by_itself,
 )
 from agent.cli.unread import report_unread_runs
+from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
 
@@ -30,7 +32,10 @@ EXIT_FAILED_INSTANCES = 9
 
 
 def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunOptions") -> None:
-    """Print the report of each run and of all runs; exit with code 9 if running again would ask something."""
+    """Print the report of each run and of all runs; exit with code 9 if running again would ask something.
+
+    It is also the exit code if no seat of a run's jury gave a verdict: the run has no score, and needs another jury.
+    """
     runs = [outcome.summary.run for outcome in outcomes]
     _print_notes(runs)
     _print_outcomes(site, outcomes, {} if options.server else _read_prices(site))
@@ -44,7 +49,10 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
     _print_unscored(outcomes)
     report_unread_runs(site, summaries)
     print_lost_servers(server for outcome in outcomes for server in outcome.lost)
-    if any(outcome.failed or outcome.judged.open for outcome in outcomes):
+    silent_juries = [] if options.no_judging else describe_silent_juries(summaries, options.suite)
+    for line in silent_juries:
+        click.echo(printable(line), err=True)
+    if silent_juries or any(outcome.failed or outcome.judged.open for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 
@@ -217,4 +225,5 @@ def _print_unscored(outcomes: "Sequence[RunOutcome]") -> None:
             err=True,
         )
     if unseated:
-        click.echo(describe_unseated(unseated), err=True)
+        summaries = [outcome.summary for outcome in outcomes]
+        click.echo(printable(describe_unseated(unseated, summaries)), err=True)

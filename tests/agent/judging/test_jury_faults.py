@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from agent.cli.main import intramural
 from agent.runs.run import RunOutcome
@@ -97,6 +97,11 @@ class Jury:
             "s",
         ]
         return CliRunner().invoke(intramural, words, catch_exceptions=False).exit_code
+
+    def invoke(self, *words: str) -> Result:
+        """Invoke a command on the jury's suite."""
+        command = ["--site", str(self.site.directory), *words, "--suite", "s", "--quiet"]
+        return CliRunner().invoke(intramural, command, catch_exceptions=False)
 
     def seats(self) -> list[str | None]:
         """Why each seat of the first answer is empty, in order."""
@@ -376,6 +381,58 @@ def test_a_judge_with_a_small_window_has_half_of_it_to_read(jury: Make):
     assert bench.command() == 0
     assert bench.scores() == [2.0, 2.0]
     assert list_rooms(bench.servers[0]) == [1500, 1500]
+
+
+def test_a_jury_that_never_gives_a_verdict_ends_with_a_sentence_and_exit_code_9(jury: Make):
+    bench = jury(says("Hm."), says("I cannot say."), says(verdict(9, 9)))
+    run_words = ("run", "--server", bench.model.url, "-r", ENTRY)
+    said = (
+        "no seat of the jury gave a verdict on any answer of open "
+        "(a: 2 no_verdict; b: 2 no_verdict; c: 2 out_of_range); "
+        "to name other judges: `intramural judge --suite s --judges FILE --replace`."
+    )
+    first = bench.invoke(*run_words)
+    assert (first.exit_code, first.output.count(said)) == (9, 1)
+    assert "run the same command again" not in first.output
+    again = bench.invoke(*run_words)  # nothing is left to ask
+    assert (again.exit_code, again.output.count(said)) == (9, 1)
+    judging = bench.invoke("judge")
+    assert (judging.exit_code, judging.output.count(said)) == (9, 1)
+    unjudged = bench.invoke(*run_words, "--no-judging")
+    assert (unjudged.exit_code, unjudged.output.count(said)) == (0, 0)
+
+
+def test_a_jury_whose_servers_all_fail_is_named_once_and_asked_again(jury: Make):
+    bench = jury(acts(Status(404)), acts(Status(404)))
+    done = bench.invoke("run", "--server", bench.model.url, "-r", ENTRY)
+    assert done.exit_code == 9
+    assert "lack a judge's reply: 2; run the same command again to ask only those." in done.output
+    seats = "any answer of open (a: 2 server_error; b: 2 server_error)."
+    assert done.output.count(seats) == 1
+    assert "--judges FILE" not in done.output
+
+
+@pytest.mark.parametrize("command", ["run", "judge"])
+def test_seats_that_are_gone_are_named_once_with_the_reason(jury: Make, command: str):
+    bench = jury(acts(Status(404)), says(GOOD), acts(Status(404)))
+    words = ["run", "--server", bench.model.url, "-r", ENTRY]
+    if command == "judge":
+        assert bench.invoke(*words, "--no-judging").exit_code == 0
+        words = ["judge"]
+    done = bench.invoke(*words)
+    assert done.exit_code == 9
+    named = (
+        "lack a judge's reply: 2 (a: 2 server_error; c: 2 server_error); run the same command again"
+    )
+    assert done.output.count(named) == 1
+    assert "no seat of the jury" not in done.output
+
+
+def test_a_jury_of_which_some_seats_are_yet_to_be_asked_is_not_called_silent(jury: Make):
+    bench = jury(says("Hm."), says(GOOD))
+    bench.invoke("run", "--server", bench.model.url, "-r", ENTRY, "--no-judging")
+    done = bench.invoke("judge", "--only", "a")
+    assert (done.exit_code, "no seat of the jury" in done.output) == (0, False)
 
 
 def list_rooms(server: FaultServer) -> list[int]:
