@@ -46,11 +46,13 @@ def init(directory: Path, site_name: str) -> None:
 @click.pass_obj
 def doctor(site: Site, server: str | None, model: str | None, form: str) -> None:
     """Check the site: settings, keys, servers, data, redaction. The exit code is 0 only if no check failed."""
+    from agent.cli.checks import summarise_ready
     from agent.cli.doctor import examine
 
     marks = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
+    found = examine(site, server, model)
     checks = []
-    for check in examine(site, server, model):
+    for check in found if form == "json" else summarise_ready(found):
         checks.append(check)
         if form == "table":
             click.echo(printable(f"{marks[check.verdict]}  {check.subject}: {check.finding}"))

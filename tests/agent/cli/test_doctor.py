@@ -9,7 +9,8 @@ import pytest
 
 from agent.catalog.new_benchmark import write_new_benchmark
 from agent.cli import doctor
-from agent.cli.doctor import Check, examine
+from agent.cli.checks import Check, summarise_ready
+from agent.cli.doctor import examine
 from agent.datasets.manage.register import add_data, check_data
 from agent.inference.baselines import serve
 from agent.site.directory import Site, create_site
