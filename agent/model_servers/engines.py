@@ -74,7 +74,7 @@ def _describe_llamacpp(server: ModelServer, name: str, port: int, token: str) ->
 
 
 def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
-    command = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    command = [sys.executable, "-P", "-m", "vllm.entrypoints.openai.api_server"]
     command += ["--model", str(server.weights), "--served-model-name", name]
     command += ["--host", ADDRESS, "--port", str(port), "--max-num-seqs", str(server.parallel)]
     command += ["--max-log-len", "0"]  # no character of a prompt is written to the log

@@ -1,29 +1,51 @@
 """Says at the end of a run which real servers were met, and which were skipped and why."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from tests.servers.real_servers import SERVERS, NotInstalledError, RealServer, servers_environment
+from tests.servers.real_servers import (
+    SERVERS,
+    NotInstalledError,
+    RealServer,
+    list_server_names,
+    must_be_installed,
+    servers_environment,
+)
 
 _LINES: dict[str, str] = {}
 
 
-@pytest.fixture(scope="session", params=sorted(SERVERS))
+@pytest.fixture(scope="session")
+def environment() -> Path:
+    """The environment of the real servers."""
+    found = servers_environment()
+    if found is None:
+        pytest.skip("real servers are met by `make test-servers` and `make test-vllm`")
+    return found
+
+
+@pytest.fixture(scope="session", params=list_server_names())
 def real_server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, environment: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RealServer]:
-    """A running server with the tiny model, or a skip that is shown at the end."""
-    environment = servers_environment()
-    if environment is None:
-        pytest.skip("real servers are met by `make test-servers`")
+    """A running server, or a skip that is shown at the end."""
     try:
         with SERVERS[request.param](environment, tmp_path_factory.mktemp(request.param)) as server:
-            _LINES[request.param] = f"met, {server.version()}"
+            _LINES[request.param] = f"met, {server.find_version()}"
             yield server
     except NotInstalledError as error:
-        _LINES[request.param] = f"SKIPPED: {error}"
-        pytest.skip(f"{request.param}: {error}")
+        skip_or_fail(request.param, error)
+
+
+def skip_or_fail(name: str, error: NotInstalledError) -> NoReturn:
+    """Skip a test for want of an installation, or fail it where every server must be installed."""
+    _LINES[name] = f"SKIPPED: {error}"
+    if must_be_installed():
+        pytest.fail(f"{name}: {error}")
+    pytest.skip(f"{name}: {error}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,13 +1,12 @@
-"""Make a language model of a few hundred kilobytes with random weights, as a folder (and a GGUF file).
+"""Make a language model of a few hundred kilobytes with random weights, as a folder.
 
-    python make_tiny_model.py FOLDER [--gguf FILE]
+    python make_tiny_model.py FOLDER
 
 It writes nonsense, but any real server loads it and treats it as it would a real model. Needs torch, transformers
-and tokenizers; gguf for the second form. Nothing is downloaded.
+and tokenizers. Nothing is downloaded.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 END = "<|end|>"
@@ -72,69 +71,9 @@ def make(folder: Path) -> None:
     model.save_pretrained(folder)
 
 
-def make_gguf(folder: Path, file: Path) -> None:
-    """Convert the folder for servers of the llama.cpp family."""
-    import gguf
-    import numpy as np
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    model, tokenizer = (
-        AutoModelForCausalLM.from_pretrained(folder),
-        AutoTokenizer.from_pretrained(folder),
-    )
-    config = model.config
-    out = gguf.GGUFWriter(str(file), "llama")
-    out.add_name("tiny")
-    out.add_context_length(config.max_position_embeddings)
-    out.add_embedding_length(config.hidden_size)
-    out.add_feed_forward_length(config.intermediate_size)
-    out.add_block_count(config.num_hidden_layers)
-    out.add_head_count(config.num_attention_heads)
-    out.add_head_count_kv(config.num_key_value_heads)
-    out.add_rope_dimension_count(config.hidden_size // config.num_attention_heads)
-    out.add_layer_norm_rms_eps(config.rms_norm_eps)
-    out.add_vocab_size(config.vocab_size)
-    out.add_file_type(gguf.LlamaFileType.ALL_F32)
-    vocabulary = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])
-    kinds = gguf.TokenType
-    out.add_tokenizer_model("gpt2")
-    out.add_tokenizer_pre("gpt-2")
-    out.add_token_list([token for token, _ in vocabulary])
-    out.add_token_types(
-        [kinds.CONTROL if token in MARKS else kinds.NORMAL for token, _ in vocabulary]
-    )
-    merges = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["merges"]
-    out.add_token_merges([merge if isinstance(merge, str) else " ".join(merge) for merge in merges])
-    out.add_pad_token_id(tokenizer.pad_token_id)
-    out.add_bos_token_id(tokenizer.bos_token_id)
-    out.add_eos_token_id(tokenizer.eos_token_id)
-    out.add_add_bos_token(False)
-    out.add_chat_template(CHAT_TEMPLATE)
-    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, config.num_hidden_layers)
-    for name, tensor in model.state_dict().items():
-        values = tensor.float().numpy()
-        if (
-            ".q_proj." in name or ".k_proj." in name
-        ):  # llama.cpp interleaves the halves of its rotary embedding
-            heads = config.num_attention_heads
-            values = (
-                values.reshape(heads, 2, -1, values.shape[1]).swapaxes(1, 2).reshape(values.shape)
-            )
-        found = names.get_name(name, try_suffixes=(".weight",))
-        out.add_tensor(found, np.ascontiguousarray(values))
-    out.write_header_to_file()
-    out.write_kv_data_to_file()
-    out.write_tensors_to_file()
-    out.close()
-
-
 if __name__ == "__main__":
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("folder", type=Path)
-    options.add_argument("--gguf", type=Path)
-    chosen = options.parse_args()
-    make(chosen.folder)
-    if chosen.gguf:
-        make_gguf(chosen.folder, chosen.gguf)
+    make(options.parse_args().folder)

