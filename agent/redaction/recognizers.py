@@ -9,7 +9,14 @@ from presidio_analyzer import EntityRecognizer
 
 from agent.errors import RedactionError
 from agent.redaction.deadline import Deadline
-from agent.redaction.models.model import Harmless, ModelRecognizer, shipped_model
+from agent.redaction.models.model import (
+    Harmless,
+    ModelRecognizer,
+    Unlisted,
+    keep_every_detection,
+    list_every_word,
+    shipped_model,
+)
 from agent.redaction.models.network import read_network
 from agent.redaction.policy.policy import OtherModel, RedactionPolicy
 from agent.redaction.policy.site_patterns import Phrases, find_pattern
@@ -26,7 +33,9 @@ _WORDS: dict[str, Callable[[str], frozenset[str]]] = {
     "es": word_lists.words,
 }
 # Checks by which harmless detections of a model are dropped, for languages that have such checks.
-_HARMLESS: dict[str, tuple[Harmless, ...]] = {"es": (spanish.is_harmless,)}
+_HARMLESS: dict[str, Harmless] = {"es": spanish.is_harmless}
+# Tests for words in small letters that may be names because no list has them, for languages with such lists.
+_UNLISTED: dict[str, Unlisted] = {"en": english.is_unlisted}
 
 
 def build_recognizers(
@@ -76,8 +85,16 @@ def _open_models(
     folder = shipped_model(language) if "shipped" in policy.models else None
     if folder is None:
         return []
-    checks = _HARMLESS.get(language, ())
-    return [ModelRecognizer(language, folder, deadline, policy.model_odds, *checks)]
+    return [
+        ModelRecognizer(
+            language,
+            folder,
+            deadline,
+            policy.model_odds,
+            _HARMLESS.get(language, keep_every_detection),
+            _UNLISTED.get(language, list_every_word),
+        )
+    ]
 
 
 def _open_other_model(

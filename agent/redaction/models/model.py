@@ -23,6 +23,10 @@ from agent.redaction.spans.span import Span
 
 _PLAIN_BOUND = 0.8  # bound for lower-case words in a text that has capitals
 
+# Bound for words in small letters that are not in the vocabulary of their language, however the text is written.
+_UNLISTED_BOUND = 0.01
+_SHORTEST_UNLISTED = 3  # letters
+
 # These words are never part of a name, place or number. Redacting one would reverse the meaning of the sentence. A name
 # may continue after "DO".
 _NEGATIONS = frozenset(("not", "denies", "denied", "never", "cannot", "without", "nor", "neither"))
@@ -71,6 +75,20 @@ _MODELS = Path(__file__).parents[1] / "models"
 
 # A function that returns whether a detection, given as text, start, end and entity, identifies no person.
 Harmless = Callable[[str, int, int, str], bool]
+# A function that returns whether a word in small letters is not in the vocabulary of its language.
+Unlisted = Callable[[str], bool]
+
+
+def keep_every_detection(text: str, start: int, end: int, kind: str) -> bool:
+    """Return that a detection is not harmless, for languages without a test."""
+    del text, start, end, kind
+    return False
+
+
+def list_every_word(word: str) -> bool:
+    """Return that a word is listed, for languages without a vocabulary."""
+    del word
+    return False
 
 
 def scale_bound(bound: float, odds: float) -> float:
@@ -140,7 +158,8 @@ class ModelRecognizer(EntityRecognizer):
         folder: Path,
         deadline: Deadline,
         odds: float = 1.0,
-        is_harmless: Harmless = lambda *_: False,
+        is_harmless: Harmless = keep_every_detection,
+        is_unlisted: Unlisted = list_every_word,
     ) -> None:
         """Read the model in `folder`. If it cannot be read, `analyze` raises an error.
 
@@ -150,9 +169,11 @@ class ModelRecognizer(EntityRecognizer):
             deadline: the time limit for analysis.
             odds: factor for the odds of all bounds (see `RedactionPolicy.model_odds`).
             is_harmless: returns whether to drop a detection, given as its text, start, end and entity.
+            is_unlisted: returns whether a word in small letters may be a name because no list has it.
         """
         self._deadline = deadline
         self._is_harmless = is_harmless
+        self._is_unlisted = is_unlisted
         self._network: Network | None = None
         self._kinds: list[str] = []
         with suppress(RedactionError):
@@ -164,6 +185,7 @@ class ModelRecognizer(EntityRecognizer):
                 [scale_bound(bounds[kind], odds) for kind in self._kinds], dtype=np.float32
             )
         self._plain_bound = scale_bound(_PLAIN_BOUND, odds)
+        self._unlisted_bound = scale_bound(_UNLISTED_BOUND, odds)
         self._odd_address_bound = scale_bound(_ODD_ADDRESS_BOUND, odds)
         super().__init__(
             supported_entities=self._kinds or list(get_args(Entity)),
@@ -257,6 +279,8 @@ class ModelRecognizer(EntityRecognizer):
         sensitive = 1 - probabilities[:, 0]
         kinds = probabilities[:, 1:].argmax(axis=1)
         is_evident = sensitive >= self._bounds[kinds]
+        for token in np.flatnonzero(~is_evident & (sensitive >= self._unlisted_bound)).tolist():
+            is_evident[token] = self._may_be_name(words.texts[token])
         if known_tokens:
             is_evident[list(known_tokens)] = False
         for token in np.flatnonzero(is_evident).tolist():
@@ -282,7 +306,7 @@ class ModelRecognizer(EntityRecognizer):
         texts = [words[token] for token in tokens]
         if all(text in _LINKS or not any(map(str.isalnum, text)) for text in texts):
             return True
-        if not has_capitals:
+        if not has_capitals or any(map(self._may_be_name, texts)):
             return False
         if guesses.sensitive[tokens].max() < self._plain_bound and all(map(_is_small_word, texts)):
             return True
@@ -291,6 +315,10 @@ class ModelRecognizer(EntityRecognizer):
             and guesses.sensitive[tokens].min() < self._odd_address_bound
             and not self._is_like_address(words, tokens, guesses)
         )
+
+    def _may_be_name(self, word: str) -> bool:
+        """Return whether a word in small letters is not in the vocabulary."""
+        return len(word) >= _SHORTEST_UNLISTED and _is_small_word(word) and self._is_unlisted(word)
 
     def _is_like_address(
         self, words: Sequence[str], tokens: Sequence[int], guesses: "_Guesses"

@@ -9,6 +9,7 @@ from agent.redaction.identity.known_phrases import GENERIC
 from agent.redaction.identity.words import plain_words
 from agent.redaction.replacements.tags import TAG
 from agent.redaction.spans.boundaries import expand_span, trim_span
+from agent.redaction.spans.growth import grow_spans
 from agent.redaction.spans.span import Span
 
 _RANK: dict[str, int] = {entity: rank for rank, entity in enumerate(PRECEDENCE)}
@@ -33,7 +34,8 @@ def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
     """Return the spans in order and without overlaps. Together they cover the same text, except for tags.
 
     Numbers and lists of days that were detected only in part are covered entirely. Text at the ends of a span that
-    identifies no person is trimmed (see `agent.redaction.spans.boundaries`).
+    identifies no person is trimmed (see `agent.redaction.spans.boundaries`), and neighbouring words that belong to the
+    same identifier are added (see `agent.redaction.spans.growth`).
     """
     merged = _resolve_overlaps(spans, text)
     expanded = [wider for span in merged for wider in expand_span(span, text)]
@@ -41,7 +43,7 @@ def merge_spans(spans: Iterable[Span], text: str) -> list[Span]:
     merged = _join_names(merged, text)
     if "[" in text:
         merged = _cut_out_tags(merged, text)
-    return _trim_spans(merged, text)
+    return grow_spans(_trim_spans(merged, text), text)
 
 
 def _trim_spans(spans: Iterable[Span], text: str) -> list[Span]:

@@ -11,15 +11,18 @@ from agent.redaction.rules.en import (
     organisations,
     people,
     places,
+    signatures,
     small_letter_places,
     small_letters,
 )
 from agent.redaction.rules.en.bare_dates import find_bare_dates
 from agent.redaction.rules.en.names import everyday, name_findings, words
 from agent.redaction.rules.en.unknown import find_unknown
+from agent.redaction.rules.en.unlisted_names import find_unlisted_names
+from agent.redaction.rules.en.vocabulary import is_unlisted
 from agent.redaction.rules.rulebook import Rulebook
 
-__all__ = ["everyday", "recognizers"]
+__all__ = ["everyday", "is_unlisted", "recognizers"]
 
 RULES = (
     *dates.RULES,
@@ -46,9 +49,16 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
             finders=[
                 (frozenset({"NAME"}), name_findings),
                 (frozenset({"NAME", "LOCATION", "FACILITY"}), small_letters.find_in_small_letters),
+                (frozenset({"NAME", "LOCATION"}), find_unlisted_names),
+                (frozenset({"NAME", "ID"}), signatures.find_signatures),
                 (frozenset({"DATE"}), find_bare_dates),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
-            judged=(*small_letters.JUDGED, *small_letter_places.JUDGED, *organisations.JUDGED),
+            judged=(
+                *small_letters.JUDGED,
+                *small_letter_places.JUDGED,
+                *organisations.JUDGED,
+                *signatures.JUDGED,
+            ),
         )
     ]

@@ -7,6 +7,7 @@ has ("12/9") are a date if the text has other dates.
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import regex
@@ -24,7 +25,7 @@ _FULL_DATE = regex.compile(
 )
 _CLOCK = r"(?:(?:[01]?\d|2[0-3]):[0-5]\d|(?:[01]\d|2[0-3])[0-5]\d)(?!\w|[./-]\d)"
 _CLOCK_AFTER = regex.compile(rf"(?i)(?:,? ?@ ?|,? at ?|,? {{1,3}}){_CLOCK}|,? ?@ ?\d{{1,2}}\b")
-_CLOCK_BEFORE = regex.compile(rf"(?<![\w./-]){_CLOCK} {{1,3}}$")
+_CLOCK_BEFORE = regex.compile(rf"(?<![\w./-]){_CLOCK}(?: ?(?:hrs?|hours|h))? {{1,3}}$")
 _PART_OF_DAY = regex.compile(
     r"(?i) ?(?:a\.?m|p\.?m|morning|afternoon|evening|eve|night|nite|noon|overnight|noc)\b"
 )
@@ -94,6 +95,9 @@ _LABELS = frozenset(
         "recvd", "rec'd", "rcvd", "collected", "triaged",
     }
 )  # fmt: skip
+_MONTHS = 12
+_WEEK = 7
+_NEAR_DAYS = 24  # characters between two days of one month
 _BEFORE = 60  # characters before two numbers that are read
 _WORDS_BEFORE = 5
 _FAR = 2  # words between a ratio's word and numbers that hardly any ratio has
@@ -143,6 +147,7 @@ def find_bare_dates(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
     """
     dates: list[_Pair] = []
     undecided: list[_Pair] = []
+    with_hyphen: list[_Pair] = []
     for match in _PAIR.finditer(text, timeout=deadline.left()):
         pair = _read_pair(match)
         if pair is None:
@@ -154,9 +159,22 @@ def find_bare_dates(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int
             dates.append(pair)
         elif is_date is None:
             undecided.append(pair)
+        elif pair.sign == "-":
+            with_hyphen.append(pair)
+    dates += _list_days_of_one_month(with_hyphen)
     if undecided and (dates or _FULL_DATE.search(text, timeout=deadline.left())):
         dates += [pair for pair in undecided if pair.sign == "/" and not pair.is_ratio()]
     yield from (("DATE", pair.start, pair.end) for pair in dates)
+
+
+def _list_days_of_one_month(pairs: Sequence[_Pair]) -> Iterator[_Pair]:
+    """Yield pairs, all of them with a hyphen, that follow one another as days of the same month do: "4-18 for 4-19"."""
+    for pair, following in pairwise(pairs):
+        are_days = pair.first == following.first and 0 < following.second - pair.second <= _WEEK
+        is_near = following.start - pair.end <= _NEAR_DAYS
+        if are_days and is_near and pair.second > _MONTHS:
+            yield pair
+            yield following
 
 
 def _read_pair(match: "regex.Match[str]") -> _Pair | None:
@@ -178,7 +196,8 @@ def _judge(text: str, pair: _Pair, last_date: _Pair | None) -> bool | None:
         return _is_date_with_dot(text, pair, before, after)
     cue = _find_cue(before)
     if pair.sign == "-":
-        return _is_date_with_hyphen(text, pair, cue, after)
+        is_after_clock = _CLOCK_BEFORE.search(before) is not None and pair.second > _MONTHS
+        return is_after_clock or _is_date_with_hyphen(text, pair, cue, after)
     if cue is not None and not cue.is_date:
         # A ratio's word at a distance does not make a ratio of numbers that hardly any ratio has ("11/26").
         is_far = cue.words_between >= _FAR and pair.first <= 12

@@ -35,7 +35,7 @@ _RANGE = (
 )
 
 _ROMAN = r"(?:XI{0,2}|I{1,3}|IV|VI{0,3}|IX)"
-_HOLIDAY = r"\L<holidays>(?!'?s? (?:disease|factor|tree|palsy))"
+_HOLIDAY = r"(?i:\L<holidays>)(?!'?s? (?:disease|factor|tree|palsy))"
 _WEEKDAY = r"\L<weekdays_in_short>(?!\p{L})\.?"
 
 _COUNTED_DAY = r"(?:(?:twenty|thirty)[- ]\L<one_to_nine>|\L<teens>|twenty|thirty|\L<one_to_nine>|ten|eleven|twelve)"
@@ -120,6 +120,22 @@ _DATES = (
         WORDS,
         rf"(?i){_DAY_WORD} of (?:the )?(?:\L<ordinals>),? (?:of )?(?:{_YEAR}|{_YEAR_IN_WORDS}"
         r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\L<one_to_nine>)?(?! ?(?:percent|mg|units?)\b))",
+    ),
+    Rule(  # "13-16 May"
+        "DATE",
+        Digits(1, 2, "-"),
+        rf"(?i)(?<![\w./-]){_DAY} ?[-–] ?{_DAY} {_MONTH}(?!\p{{L}})(?:,? {_YEAR})?",
+    ),
+    Rule(  # "monday the twentieth"
+        "DATE",
+        WORDS,
+        rf"(?i)\L<weekdays>,? the (?:{_DAY_WORD}|{_DAY}(?:st|nd|rd|th))(?!\w)(?: of {_MONTH}(?!\p{{L}}))?",
+    ),
+    Rule(  # "DSA neg in oct": months in small letters that are no other word
+        "DATE",
+        WORDS,
+        r"(?<=(?<!\p{L})(?:in|since|last|by|until|til|till|from|this|next|early|late|mid|every|thru) )"
+        r"(?:jan|feb|apr|aug|sept?|oct|nov|dec)(?![\p{L}\d-])",
     ),
     Rule(  # "eyes ok at April slit lamp"
         "DATE",
@@ -217,6 +233,19 @@ _AGES = (
         r"|(?:die[sd]|passed(?: away)?|deceased|alive|expired|dead) (?:at|@)(?: age| the age of)?) \K"
         rf"(?:(?:9\d|1[0-2]\d)\b(?!\.\d|[%/:-]\d|%)|{_OVER_89}\b)"
         r"(?! ?(?:%|days?|weeks?|months?|hours?|hrs?|h\b|minutes?|min\b|degrees|beats|bpm))",
+    ),
+    Rule(  # "Mrs Enid Fothergill is 97 and"
+        "AGE",
+        WORDS,
+        r"(?:Mr|Mrs|Ms|Miss|Mx)\.? (?:\p{Lu}[\p{L}'’.-]{0,20} ){1,3}is (?:now )?\K(?:9\d|1[01]\d)"
+        r"(?=[,.;]? (?:and|who|with|lives|old|but)\b|[,.;]|$)(?!\.\d)",
+    ),
+    Rule(  # "MGM alive, 91, unaffected"
+        "AGE",
+        WORDS,
+        r"(?i)(?:mgm|mgf|pgm|pgf|gma|gpa|grandma|grandpa|grand(?:mother|father)|nana?|mother|father|mum|mom|dad"
+        r"|aunt(?:ie|y)?|uncle|husband|wife|sister|brother)(?: (?:alive|living|well|died|dead|deceased|d\.|is))?,? "
+        r"\K(?:9\d|1[01]\d)(?=[,.;)]|$|\n| (?:and|alive|well|healthy|with|w/|lives)\b)(?![.,]\d)",
     ),
     Rule(  # "Mr. Holloway, 91, of Duluth"
         "AGE",

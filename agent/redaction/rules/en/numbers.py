@@ -180,6 +180,19 @@ _NO_UNIT = (
 _PLATE = r"(?=[A-Z\d -]{0,8}\d)(?=[A-Z\d -]{0,8}[A-Z])[A-Z\d]{2,4}[ -]?[A-Z\d]{2,4}(?!\w)"
 _CALLED_AT = r"(?:no|number|num|reg(?:istration)?|id|#)?\.?[:# ]{1,3}"
 
+_LISTED = (
+    Rule(  # "gate code 4491", "machine 8VOS 140772", "PIN 04C7719E"
+        "ID",
+        WORDS,
+        r"(?i)\L<listed_codes>(?![\p{L}\d])(?: (?:no|number|id|sn|ser(?:ial)?|code))?\.?[:# =]{1,3}\K(?-i:"
+        r"(?=[A-Z\d-]{0,10}\d{3}|[A-Z\d]{2,5} \d{4})(?!(?:19|20)\d\d(?!\d))"
+        r"[A-Z\d]{1,12}(?:[ -](?=[A-Z]{0,2}\d{3})[A-Z\d]{3,12}){0,4})"
+        rf"(?![\p{{L}}\d]){_NO_UNIT}",
+    ),
+    Rule("VEHICLE", Digits(1, 1, "a"), r"(?<![\w.-])\d[A-Z]{3}[- ]\d{3}(?![\w-])"),
+    Rule("VEHICLE", CODE, r"(?<![\w.-])N\d{2,4}[A-Z]{2}(?![\w-])"),
+)
+
 _IN_GROUPS = (
     Rule(  # "hosp no S 55 80 214", "sn 39 882 114", "policy BHP 3307 61 02"
         "ID",
@@ -434,4 +447,4 @@ _BY_FORM = (
     ),
 )
 
-RULES = (*_CUED, *_IN_GROUPS, *_OF_VEHICLES, *_USERS, *_BY_FORM)
+RULES = (*_CUED, *_LISTED, *_IN_GROUPS, *_OF_VEHICLES, *_USERS, *_BY_FORM)

@@ -26,6 +26,14 @@ RULES = (
         r"|supplier|workplace|place of work|company|firm)"
         rf"(?:[ \t]{{0,2}}:[ \t]{{0,3}}|,? (?:is|called|named) )\K(?-i:{_NAMED})",
     ),
+    Rule(  # "Insurer SportSure Mutual", "billing Northern Tribal Benefit"
+        "ORGANIZATION",
+        WORDS,
+        r"(?i)(?:employer|insurer|payer|payor|carrier|billing|insurance|policy (?:with|w/)|covered by"
+        r"|insured (?:by|with))[ /]{1,2}\K"
+        rf"(?-i:{_NOT_NAMED}\p{{Lu}}\p{{Ll}}{_INSIDE} (?:\p{{Lu}}\p{{Ll}}{_INSIDE} ){{0,2}}\p{{Lu}}\p{{Ll}}{{2,20}})"
+        rf"(?=[,;.)\n]|$| (?i:ref|no|id|policy|member|#)| #| [A-Z]{{2,5}}[-\d])",
+    ),
     Rule(  # "his union (Pilots' Guild Federation"
         "ORGANIZATION",
         WORDS,

@@ -296,6 +296,22 @@ _FACILITIES = (
         r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
         r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
     ),
+    Rule(  # "CCU-2 bed 9", "CVICU-B bed 4", "C2 landing"
+        "FACILITY",
+        WORDS,
+        r"(?<=(?<![\w-])(?P<since>[A-Z]{1,6}-?[A-Z\d]{1,3}) {1,2})(?:bed|bay|rm|room|landing|spur|pod)(?![\p{L}])"
+        r"(?: #?\d{1,3}[A-Z]?\b)?",
+    ),
+    Rule(  # "Avd 34", "Ambulatorio 6"
+        "FACILITY",
+        WORDS,
+        r"\L<ward_words_abroad>\.? \d{1,3}[A-Z]?(?![\w%]|[.,]\d)",
+    ),
+    Rule(  # "driving down Hwy 87"
+        "ADDRESS",
+        WORDS,
+        r"(?i)(?:hwy|highway|interstate|state route|county road)[ -]?\d{1,4}[A-Z]?(?![\w%]|[.,]\d)",
+    ),
     Rule(  # parts of a hospital distinguished by a letter or a digit
         "FACILITY",
         WORDS,

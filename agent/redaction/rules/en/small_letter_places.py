@@ -10,6 +10,7 @@ import regex
 
 from agent.redaction.entities import Entity
 from agent.redaction.rules.en.small_letters import is_known
+from agent.redaction.rules.en.vocabulary import is_unlisted
 from agent.redaction.rules.rulebook import Judge, Place
 from agent.redaction.rules.word_lists import compile_pattern, read_entries, read_words
 
@@ -35,7 +36,7 @@ _ORGANISATION = compile_pattern(
     r"(?:\L<organisation_kinds>|(?P<many>\L<organisation_kinds_of_many>))(?![\p{L}'-])", "en"
 )
 _BEFORE_ORGANISATION = regex.compile(
-    r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in)|->|(?<=\p{L}):)"
+    r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in|tried|called)|->|(?<=\p{L}):)"
     rf" {{1,2}}(?:the )?(?P<words>{_WORD}(?: {_WORD}){{0,2}}) $"
 )
 # After these words an employer or an insurer follows, whatever its last word.
@@ -67,6 +68,9 @@ _KINDS_OF_STREETS = frozenset({
     "fast", "slow", "passing", "bike", "bus", "same", "private", "public", "dirt", "busy", "side", "memory", "left",
     "express", "middle", "wrong", "open", "icy", "long", "right", "back", "country", "county", "his", "her", "cross",
 })  # fmt: skip
+_ARTICLES = frozenset(
+    {"a", "an", "the", "any", "no", "this", "that", "her", "his", "their", "our", "my"}
+)
 _BEFORE = 64  # characters before a kind of place that are read
 
 
@@ -111,7 +115,7 @@ def judge_organisation(text: str, place: int) -> Place | None:
     before = kind and _BEFORE_ORGANISATION.search(text, max(0, place - _BEFORE), place)
     if not kind or not before:
         return None
-    names = before["words"].split()
+    names = _drop_descriptions_of_places(before["words"].split())
     if not _list_generic().isdisjoint(names) or any(map(_is_description, names)):
         return None
     if kind["many"] and not any(map(is_of_a_place, names)):
@@ -143,9 +147,22 @@ def judge_ward(text: str, place: int) -> Place | None:
     return Place(number.start(), direction.end())
 
 
+def _drop_descriptions_of_places(names: list[str]) -> list[str]:
+    """Return words without the first if that only describes the place after it: "two rivers", "old mill"."""
+    if len(names) > 1 and is_landscape(names[1]) and names[0] not in _ARTICLES:
+        return names[1:]
+    return names
+
+
 def is_of_a_place(word: str) -> bool:
     """Return whether a word is in no list, or one after which places are named."""
-    return word in _read_street_names() or not is_known(word)
+    return is_landscape(word) or (not is_known(word) and is_unlisted(word))
+
+
+def is_landscape(word: str) -> bool:
+    """Return whether streets and places are named after a thing: "maple", "rivers"."""
+    names = _read_street_names()
+    return word in names or word.removesuffix("s") in names
 
 
 def _is_description(word: str) -> bool:

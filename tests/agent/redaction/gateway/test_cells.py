@@ -90,11 +90,11 @@ def test_an_identifier_in_a_sites_own_fixed_text_makes_its_prompts_searched_whol
 def test_a_stated_name_in_a_sites_own_fixed_text_is_not_shown_with_that_persons_record(
     tmp_path: Path, engine: Engine
 ):
-    example = "Gout, as with zarrwick, is painful.\n"
-    people = (Identifier("NAME", "Zarrwick"),)
+    example = "Gout, as with lantern, is painful.\n"
+    people = (Identifier("NAME", "Lantern"),)
     instance = made(example, ("note", "Fever."), "\nAnswer:", identifiers=people)
     assert FixedTexts(engine).may_be_shown(replace(instance, identifiers=()))
-    assert "zarrwick" not in shown(tmp_path, engine, instance)
+    assert "lantern" not in shown(tmp_path, engine, instance)
 
 
 def test_a_clean_fixed_text_of_a_sites_own_benchmark_is_searched_once(engine: Engine):

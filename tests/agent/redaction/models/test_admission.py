@@ -17,7 +17,7 @@ from agent.redaction.rules_digest import rules_digest
 def pipeline(tmp_path: Path) -> Path:
     made = spacy.blank("en")
     patterns = [
-        {"label": "PERSON", "pattern": "xylophagus"},
+        {"label": "PERSON", "pattern": "lantern"},
         {"label": "ORG", "pattern": "Zzyx Works"},
     ]
     made.add_pipe("entity_ruler").add_patterns(patterns)
@@ -43,10 +43,10 @@ def written(pipeline: Path, *, shipped: bool) -> Path:
 
 def test_a_model_beside_the_packages_own_adds_its_findings(pipeline: Path):
     written(pipeline, shipped=True)
-    text = "no sign of pulmonary xylophagus on CT, says Dr. Anna Kowalski"
-    assert "xylophagus" in open_engine("hipaa_safe_harbor").redact(text)
+    text = "no sign of pulmonary lantern on CT, says Dr. Anna Kowalski"
+    assert "lantern" in open_engine("hipaa_safe_harbor").redact(text)
     shown = open_engine("ours.yaml", pipeline.parent).redact(text)
-    assert "xylophagus" not in shown
+    assert "lantern" not in shown
     assert "Kowalski" not in shown
 
 
@@ -58,8 +58,8 @@ def test_a_model_in_its_place_must_have_been_measured(pipeline: Path):
         open_engine("ours.yaml", pipeline.parent)
     assert "--admit" in refused.value.advice
     admit(policy_with(pipeline, shipped=False), pipeline.parent, (10, 30), 0.99, 0.99, force=False)
-    assert "xylophagus" not in open_engine("ours.yaml", pipeline.parent).redact(
-        "seen by xylophagus"
+    assert "lantern" not in open_engine("ours.yaml", pipeline.parent).redact(
+        "seen by lantern"
     )
 
 
