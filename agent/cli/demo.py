@@ -6,19 +6,16 @@ an earlier demo in the same folder completed are skipped.
 
 import json
 import shlex
-import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
+from agent.cli import demo_model
+from agent.cli.demo_folder import Demo
 from agent.cli.demo_ward import BENCHMARK, SUBGROUPS, write_benchmark
-from agent.errors import AgentError
 from agent.io.packaged import shipped
 
 BENCHMARKS: Final = (
@@ -29,8 +26,9 @@ BENCHMARKS: Final = (
     "medcalc_bench",
     "medec",
     "race_based_med",
+    demo_model.JUDGED,
 )
-MODELS: Final = {
+BASELINES: Final = {
     "baseline/first-choice": "First choice",
     "baseline/retrieval": "Word overlap",
     "baseline/lead": "Lead sentences",
@@ -40,98 +38,6 @@ SUITE: Final = "demo"
 SCORECARD: Final = "demo"
 PLANNED: Final = "baseline/retrieval"  # the demo plans this model's evaluation before running it
 ORIGIN: Final = "board.demo.example"
-PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
-
-
-class DemoError(AgentError):
-    """A step of the demo failed; its output is shown above the error."""
-
-    advice = (
-        "See the output of the step above. Run the command again, or name a new folder with --dir."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Demo:
-    """The folder of a demo, with a site, a steward, an aggregator and a board."""
-
-    directory: Path
-
-    @property
-    def site(self) -> Path:
-        """The hospital's site directory."""
-        return self.directory / "site"
-
-    @property
-    def steward_key(self) -> Path:
-        """The steward's key; at a real site the steward keeps it on another machine."""
-        return self.directory / "steward" / "steward.key"
-
-    @property
-    def aggregator(self) -> Path:
-        """The aggregator's directory."""
-        return self.directory / "aggregator"
-
-    @property
-    def own_benchmark(self) -> Path:
-        """The hospital's own benchmark."""
-        return self.site / "benchmarks" / BENCHMARK
-
-    @property
-    def invite(self) -> Path:
-        """The invite that the central team gives to the site."""
-        return self.directory / "invite.json"
-
-    @property
-    def board(self) -> Path:
-        """The published board."""
-        return self.directory / "board"
-
-    def agent(self, *words: str | Path, shown: bool | int = True) -> str:
-        """Run `intramural --site SITE WORDS` and return its output."""
-        return self._run("intramural", ["--site", self.site, *words], shown)
-
-    def central(self, *words: str | Path, shown: bool | int = True) -> str:
-        """Run `intramural-aggregator --dir DIR WORDS` and return its output."""
-        return self._run("intramural-aggregator", ["--dir", self.aggregator, *words], shown)
-
-    def _run(self, program: str, words: Sequence[str | Path], shown: bool | int) -> str:
-        """Run a command and return its output; show the command and its output, or the last `shown` lines."""
-        if shown:
-            click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
-        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
-        process = subprocess.run(
-            command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False
-        )
-        if shown is True or process.returncode:
-            click.echo(process.stdout, nl=False)
-        elif shown:
-            click.echo("\n".join(process.stdout.splitlines()[-shown:]))
-        if process.returncode:
-            raise DemoError(f"the step {words[2]} ended with exit code {process.returncode}")
-        return process.stdout
-
-    @contextmanager
-    def serve(self, program: str, *words: str | Path) -> Iterator[str]:
-        """Run a server in the background, logging to the demo's folder; yield its first line, which has the address."""
-        command = [sys.executable, "-m", PROGRAMS[program], *map(str, words)]
-        with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
-            process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL
-            )
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline().strip()
-            if not line:
-                raise DemoError(f"{program} {words[0]} did not start")
-            yield line
-        finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
 
 
 @click.command()
@@ -158,11 +64,16 @@ def demo(directory: Path) -> None:
     make_aggregator(demo_folder)
     _print_title(
         3,
-        "The site runs benchmarks against its own inference server (here: reference baselines, no language models)",
+        "The site runs benchmarks against an inference server (here: reference baselines, no language models)",
     )
-    run_benchmarks(demo_folder)
+    run_baselines(demo_folder)
     _print_title(
-        4, "The site joins the federation: fingerprints are compared, the registry is signed"
+        4, "The site serves a language model itself, and a jury grades what it writes in free text"
+    )
+    demo_model.run_language_model(demo_folder, SUITE)
+    demo_folder.agent("summarize", "--suite", SUITE)
+    _print_title(
+        5, "The site joins the federation: fingerprints are compared, the registry is signed"
     )
     with demo_folder.serve(
         "intramural-aggregator", "--dir", demo_folder.aggregator, "serve", "--port", "0"
@@ -171,18 +82,18 @@ def demo(directory: Path) -> None:
         point_site_at(demo_folder, line.split()[-1])
         join_federation(demo_folder)
         _print_title(
-            5,
+            6,
             "The site registers a private dataset and plans one evaluation; the steward approves both",
         )
         register_and_plan(demo_folder)
-        _print_title(6, "The site runs the private benchmark on the registered version")
+        _print_title(7, "The site runs the private benchmark on the registered version")
         run_private_benchmark(demo_folder)
         _print_title(
-            7,
+            8,
             "The site prepares and shows the submissions, the steward approves them, and they are sent",
         )
         submit(demo_folder)
-    _print_title(8, "The aggregator publishes the board, which is then recomputed from the log")
+    _print_title(9, "The aggregator publishes the board, which is then recomputed from the log")
     publish(demo_folder)
     _print_end(demo_folder, time.monotonic() - started_at)
 
@@ -229,18 +140,20 @@ def make_site(demo_folder: Demo) -> None:
 
 
 def make_aggregator(demo_folder: Demo) -> None:
-    """Create the aggregator; register a scorecard of the demo's benchmarks, and the baselines as models."""
+    """Create the aggregator; register a scorecard of the demo's benchmarks, the language model and the baselines."""
     if (demo_folder.aggregator / "aggregator.yaml").exists():
         click.echo("created by an earlier demo in this folder")
         return
     scorecard = demo_folder.directory / "scorecard.json"
     if not scorecard.exists():
         benchmarks = (*BENCHMARKS, BENCHMARK)
-        options = ("--subgroup", SUBGROUPS, "--name", SCORECARD, "--out", scorecard)
-        demo_folder.agent("benchmarks", "scorecard", *benchmarks, *options)
+        demo_model.write_judges(demo_folder)
+        options = ("--subgroup", SUBGROUPS, "--judges", demo_folder.judges)
+        names = ("--name", SCORECARD, "--out", scorecard)
+        demo_folder.agent("benchmarks", "scorecard", *benchmarks, *options, *names)
     models = demo_folder.directory / "models.yaml"
-    lines: list[str] = []
-    for name, display_name in MODELS.items():
+    lines = demo_model.describe_registration()
+    for name, display_name in BASELINES.items():
         lines += [f"- name: {name}", f"  display_name: {display_name} (baseline)"]
         lines += ["  organization: Intramural", "  is_language_model: false"]
     models.write_text("\n".join(lines) + "\n", "utf-8")
@@ -257,26 +170,28 @@ def make_aggregator(demo_folder: Demo) -> None:
     )
 
 
-def run_benchmarks(demo_folder: Demo) -> None:
-    """Run every benchmark for every baseline, and print the leaderboard."""
+def run_baselines(demo_folder: Demo) -> None:
+    """Run every benchmark for every baseline."""
     with demo_folder.serve("intramural", "baselines", "serve", "--port", "0") as url:
         click.echo(f"reference baselines at {url}")
         write_deployments(demo_folder, url)
         entries = shipped("benchmarks") / "run_entries_public.conf"
         demo_folder.agent(
-            "run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *MODELS, shown=1
+            "run", "--suite", SUITE, "--conf-paths", entries, "--models-to-run", *BASELINES, shown=1
         )
-    demo_folder.agent("summarize", "--suite", SUITE)
 
 
 def write_deployments(demo_folder: Demo, url: str) -> None:
-    """Write the baselines as the site's deployments. Answers are stored under the names, without the port."""
-    lines = ["model_deployments:"]
-    for name in MODELS:
+    """Write the site's deployments: the language model if it is installed, and the baselines.
+
+    Answers are stored under the names, without the port.
+    """
+    lines = ["model_deployments:", *demo_model.describe_deployment()]
+    for name in BASELINES:
         lines += [f"  - name: {name}", f"    model_name: {name}", "    client_spec:"]
         lines += ["      class_name: helm.clients.vllm_client.VLLMChatClient"]
         lines += [f"      args: {{base_url: '{url}', vllm_model_name: {name}}}"]
-    (demo_folder.site / "model_deployments.yaml").write_text("\n".join(lines) + "\n", "utf-8")
+    demo_folder.deployments.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def point_site_at(demo_folder: Demo, url: str) -> None:
@@ -327,7 +242,7 @@ def run_private_benchmark(demo_folder: Demo) -> None:
     """Run the hospital's own benchmark for every baseline."""
     with demo_folder.serve("intramural", "baselines", "serve", "--port", "0") as url:
         write_deployments(demo_folder, url)
-        entries = ("--run-entries", BENCHMARK, "--models-to-run", *MODELS)
+        entries = ("--run-entries", BENCHMARK, "--models-to-run", *BASELINES)
         demo_folder.agent("run", "--suite", SUITE, *entries, shown=1)
 
 

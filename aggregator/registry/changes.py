@@ -91,10 +91,16 @@ class _ModelEntry(BaseModel):
     display_name: str = Field(min_length=1)
     organization: str = ""
     is_language_model: bool = True
+    family: str = ""
+    parameters_millions: int = Field(default=0, ge=0, le=10**9)
+
+    def to_model(self) -> Model:
+        """Return the model as the registry holds it."""
+        return Model(**self.model_dump())
 
 
 def read_models(path: Path) -> list[Model]:
-    """Read a YAML list of models: name, display_name, and optionally organization and is_language_model.
+    """Read a YAML list of models: name, display_name, and optionally the other fields of a registered model.
 
     Raises:
         SettingsError: the file cannot be read, a model is listed twice, or an entry lacks or misspells a key; the
@@ -111,7 +117,7 @@ def read_models(path: Path) -> list[Model]:
             raise SettingsError(
                 f"{file.name}: line {file.lines[number, 'name']}: {name} is listed twice"
             )
-    return [Model(e.name, e.display_name, e.organization, e.is_language_model) for e in entries]
+    return [entry.to_model() for entry in entries]
 
 
 def read_scorecard(path: Path) -> Scorecard:
