@@ -7,20 +7,18 @@ small transactions as they arrive and are never requested again. A missing reply
 import asyncio
 import json
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from agent.inference.capabilities import Capabilities
 from agent.inference.client import ask_all
 from agent.inference.endpoint import identify_server, list_addresses
 from agent.inference.limits import HttpLimits
 from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.outage import ServerWatch
-from agent.inference.window import window_of
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
+from agent.judging.judge_server import JudgeQuestion, JudgeServer
 from agent.judging.judgement_writer import JudgementWriter
 from agent.judging.jury_selection import JudgeKey, SeatedJudge
 from agent.judging.probe_judges import JudgeCapabilities
@@ -29,26 +27,21 @@ from agent.jury.prompts import (
     Matter,
     build_matter,
     write_judge_messages,
-    write_repair_messages,
 )
 from agent.jury.rubric import Rubric, read_rubric
 from agent.jury.seats import (
     WITHHELD,
     compute_jury_score,
     cut_reply,
-    fill_seat,
     is_open,
-    is_too_long,
 )
-from agent.jury.verdict import Fault
-from agent.jury.verdict_limits import build_response_format, limit_verdict_tokens
 from agent.metrics import Means, MetricUse
 from agent.redaction import Redactor, open_redactor
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import Measure, Rules
 from agent.site.directory import Site
 from agent.store import RETRIED, Judgement, Seat, Store, StoredInstance
-from agent.vocabulary import ChatRequest, Failure, Reason, Response, Unscored
+from agent.vocabulary import Failure, Reason, Response, Unscored
 
 if TYPE_CHECKING:
     from agent.redaction.gateway.cases import Clearer
@@ -186,51 +179,6 @@ def _record_outside_judges(
         )
 
 
-@dataclass(slots=True, eq=False)
-class _Question:
-    """One request to a judge, with all the seats that wait for its reply."""
-
-    key: bytes
-    request: ChatRequest
-    texts: tuple[str, ...]  # question, reference and answer, as shown to this judge
-    judgement: Judgement
-    waiting: list[tuple[int, int]]  # (position, seat)
-    filled: Seat | None = None  # the outcome of the replies so far; the seat's number is set later
-
-
-@dataclass(slots=True, eq=False)
-class _Server:
-    """One judge's server, with the seats that share its replies, and their remaining questions.
-
-    Attributes:
-        thinks: whether its model thinks before it replies, by the probe, by its deployment, or by a reply.
-    """
-
-    judge: SeatedJudge
-    capabilities: Capabilities
-    seats: list[int]
-    firsts: Iterator[_Question]
-    thinks: bool
-    repairs: deque[tuple[_Question, ChatRequest]] = field(default_factory=deque)
-
-    def __iter__(self) -> Iterator[tuple[_Question, ChatRequest]]:
-        return self
-
-    def __next__(self) -> tuple[_Question, ChatRequest]:
-        """Return the next request. Corrections come before new questions, so that answers are finished in order."""
-        if self.repairs:
-            return self.repairs.popleft()
-        for question in self.firsts:
-            if (
-                self.repairs
-            ):  # the first reply was stored earlier, so this request is for a correction
-                return self.repairs.popleft()
-            return question, question.request
-        if self.repairs:
-            return self.repairs.popleft()
-        raise StopIteration
-
-
 class _RunJudging:
     """The judging of one run.
 
@@ -274,7 +222,7 @@ class _RunJudging:
         self._seats: dict[
             int, dict[int, Seat]
         ] = {}  # by position and seat number, until the answer is finished
-        self._open: dict[bytes, _Question] = {}
+        self._open: dict[bytes, JudgeQuestion] = {}
 
     async def ask(
         self, positions: Sequence[int], limits: HttpLimits, watch: ServerWatch | None
@@ -324,7 +272,7 @@ class _RunJudging:
 
     async def _ask_server(
         self,
-        server: _Server,
+        server: JudgeServer,
         max_in_flight: int,
         slots: asyncio.Semaphore,
         limits: HttpLimits,
@@ -341,7 +289,7 @@ class _RunJudging:
             watch=watch,
         )
 
-    def _begin_forecast(self, servers: Sequence[_Server], max_in_flight: int) -> LiveForecast:
+    def _begin_forecast(self, servers: Sequence[JudgeServer], max_in_flight: int) -> LiveForecast:
         """Begin the forecast of judging the answers that lack a seat, and show it."""
         questions: dict[str, int] = {}
         for server in servers:
@@ -363,19 +311,20 @@ class _RunJudging:
         seats = f"{self._seats_filled}/{self._seats_to_fill} seats"
         return f"{seats}, {remaining}" if remaining else seats
 
-    def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> _Server:
+    def _build_server(self, judge: SeatedJudge, positions: Sequence[int]) -> JudgeServer:
         seats = [
             number for number, seat in enumerate(self._jury) if seat.identity == judge.identity
         ]
         capabilities = self._capabilities[identify_server(judge.deployment)]
-        thinks = judge.deployment.reasoning or capabilities.thinks
-        server = _Server(judge, capabilities, seats, iter(()), thinks)
+        server = JudgeServer(judge, capabilities, self._rubric, seats)
         server.firsts = self._prepare_questions(server, positions)
         return server
 
     # asking
 
-    def _prepare_questions(self, server: _Server, positions: Sequence[int]) -> Iterator[_Question]:
+    def _prepare_questions(
+        self, server: JudgeServer, positions: Sequence[int]
+    ) -> Iterator[JudgeQuestion]:
         """Yield the questions to this judge. Texts are read from the store page by page."""
         for stored in self._store.answers.read_each_instance(self._run_id, positions):
             filled_seats = self._seats.get(stored.position)
@@ -421,72 +370,36 @@ class _RunJudging:
         return build_matter(cleared, answer)
 
     def _prepare_question(
-        self, server: _Server, matter: Matter, waiting: list[tuple[int, int]]
-    ) -> _Question | None:
+        self, server: JudgeServer, matter: Matter, waiting: list[tuple[int, int]]
+    ) -> JudgeQuestion | None:
         """Return the question if it must be asked; None if its reply is stored or has already been requested."""
         marker = extend_marker(
             self._store.identities.fence_marker(json.dumps(matter.texts).encode()), matter.texts
         )
-        deployment, capabilities = server.judge.deployment, server.capabilities
-        extra_body: dict[str, object] = dict(capabilities.extra_body)
-        if capabilities.state("json_schema") == "honoured":
-            extra_body["response_format"] = build_response_format(self._rubric, capabilities.server)
-        request = ChatRequest(
-            deployment.served_model,
-            write_judge_messages(self._use, matter, marker),
-            self._limit_tokens(server, thinks=True),
-            temperature=server.judge.judge.temperature,
-            seed=server.judge.judge.seed,
-            extra_body=extra_body,
+        request = server.build_request(write_judge_messages(self._use, matter, marker))
+        key = self._store.identities.judgement_key(
+            server.judge.deployment.answers_name, request_identity(request)
         )
-        # The key is that of a request with the most room: a verdict that fits is the same in less, and whether a model
-        # thinks may only show in its replies.
-        key = self._store.identities.judgement_key(deployment.name, request_identity(request))
-        request = replace(request, max_tokens=self._limit_tokens(server, thinks=server.thinks))
         if key in self._open:
             self._open[key].waiting += waiting
             return None
         judgement = self.writer.judgement(key)
         if judgement is None:
             judgement = Judgement((), marker, matter.texts if server.judge.outside else ())
-        question = _Question(key, request, matter.texts, judgement, waiting)
+        question = JudgeQuestion(key, server.fit_room(request), matter.texts, judgement, waiting)
         if not question.judgement.replies:
             self._open[key] = question
             return question
-        if self._needs_repair(server, question):
+        if server.queue_repair(question):
             self._open[key] = question
             return question
         self._settle(question, None)
         return None
 
-    def _needs_repair(self, server: _Server, question: _Question) -> bool:
-        """Read the replies. If the only reply contains no verdict, queue a request for a correction and return True."""
-        judgement = question.judgement
-        question.filled = fill_seat(0, question.key, judgement, self._rubric, question.texts)
-        if (
-            len(judgement.replies) != 1
-            or question.filled.reason is None
-            or is_too_long(judgement.replies[0])
-        ):
-            return False
-        fault = Fault(question.filled.reason)
-        reply = judgement.replies[0]
-        messages = write_repair_messages(
-            question.request.messages, reply.text, fault, self._rubric, judgement.marker
-        )
-        limit = self._limit_tokens(server, thinks=server.thinks)
-        correction = replace(question.request, messages=messages, max_tokens=limit)
-        server.repairs.append((question, correction))
-        return True
-
-    def _limit_tokens(self, server: _Server, *, thinks: bool) -> int:
-        window = window_of(server.judge.deployment, server.capabilities)
-        return limit_verdict_tokens(self._rubric, window, thinks=thinks)
-
     # Handling replies
 
     def _take_result(
-        self, server: _Server, question: _Question, result: Response | Failure
+        self, server: JudgeServer, question: JudgeQuestion, result: Response | Failure
     ) -> None:
         self.writer.check()
         if not _is_not_sent(result):
@@ -497,22 +410,20 @@ class _RunJudging:
         if isinstance(result, Failure):
             self._settle(question, result)
             return
-        if result.reasoning.strip():
-            server.thinks = True
         replies = (*question.judgement.replies, cut_reply(result))
         question.judgement = replace(question.judgement, replies=replies)
         self.writer.keep_judgement(question.key, question.judgement)
-        if not self._needs_repair(server, question):
+        if not server.queue_repair(question):
             self._settle(question, None)
 
     def _count_reply(
-        self, server: _Server, question: _Question, result: Response | Failure
+        self, server: JudgeServer, question: JudgeQuestion, result: Response | Failure
     ) -> None:
         if self.live is not None:
             is_correction = bool(question.judgement.replies)
             self.live.count_reply(server.judge.deployment.name, result, is_correction=is_correction)
 
-    def _settle(self, question: _Question, failure: Failure | None) -> None:
+    def _settle(self, question: JudgeQuestion, failure: Failure | None) -> None:
         """Fill the seats that wait for this question."""
         self._open.pop(question.key, None)
         for position, seat in question.waiting:
