@@ -1,0 +1,131 @@
+"""Queue the requests to one judge's server: questions about answers, and corrections of replies without a verdict."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from agent.inference.capabilities import Capabilities
+from agent.inference.window import window_of
+from agent.judging.jury_selection import SeatedJudge
+from agent.jury.prompts import write_repair_messages
+from agent.jury.rubric import Rubric
+from agent.jury.seats import fill_seat, is_too_long
+from agent.jury.verdict import Fault
+from agent.jury.verdict_limits import build_response_format, limit_verdict_tokens
+from agent.store import Judgement, Seat
+from agent.vocabulary import ChatRequest, Message, Response
+
+
+@dataclass(slots=True, eq=False)
+class JudgeQuestion:
+    """One request to a judge, with all the seats that wait for its reply.
+
+    Attributes:
+        key: the key of the judgement.
+        request: the first request.
+        texts: question, reference and answer, as shown to this judge.
+        judgement: the replies so far.
+        waiting: (position, seat) of each seat that waits for the reply.
+        filled: the outcome of the replies so far; the seat's number is set later.
+    """
+
+    key: bytes
+    request: ChatRequest
+    texts: tuple[str, ...]
+    judgement: Judgement
+    waiting: list[tuple[int, int]]
+    filled: Seat | None = None
+
+
+@dataclass(slots=True, eq=False)
+class JudgeServer:
+    """One judge's server, with the seats that share its replies, and their remaining requests.
+
+    Attributes:
+        judge: the judge; its seat is the last of `seats`.
+        capabilities: the features that the server honours.
+        rubric: the rubric of the jury.
+        seats: numbers of the seats.
+        firsts: the questions that have not been asked yet.
+        repairs: requests for corrections that have not been sent yet.
+        thinks: whether the model thinks before it replies, by the probe, by its deployment, or by a reply.
+    """
+
+    judge: SeatedJudge
+    capabilities: Capabilities
+    rubric: Rubric
+    seats: list[int]
+    firsts: Iterator[JudgeQuestion] = field(default_factory=lambda: iter(()))
+    repairs: deque[tuple[JudgeQuestion, ChatRequest]] = field(default_factory=deque)
+    thinks: bool = False
+
+    def __post_init__(self) -> None:
+        """Find out whether the model is known to think."""
+        self.thinks = self.judge.deployment.reasoning or self.capabilities.thinks
+
+    def __iter__(self) -> Iterator[tuple[JudgeQuestion, ChatRequest]]:
+        return self
+
+    def __next__(self) -> tuple[JudgeQuestion, ChatRequest]:
+        """Return the next request. Corrections come before new questions, so that answers are finished in order."""
+        if self.repairs:
+            return self.repairs.popleft()
+        for question in self.firsts:
+            # The first reply was stored earlier, so this request is for a correction.
+            if self.repairs:
+                return self.repairs.popleft()
+            return question, question.request
+        if self.repairs:
+            return self.repairs.popleft()
+        raise StopIteration
+
+    def build_request(self, messages: tuple[Message, ...]) -> ChatRequest:
+        """Return the request with these messages, with the most room that the judge could need.
+
+        The key of a judgement is that of this request: a verdict that fits is the same in less room, and whether a
+        model thinks may show only in its replies.
+        """
+        extra_body: dict[str, object] = dict(self.capabilities.extra_body)
+        if self.capabilities.state("json_schema") == "honoured":
+            schema = build_response_format(self.rubric, self.capabilities.server)
+            extra_body["response_format"] = schema
+        return ChatRequest(
+            self.judge.deployment.served_model,
+            messages,
+            self._limit_tokens(thinks=True),
+            temperature=self.judge.judge.temperature,
+            seed=self.judge.judge.seed,
+            extra_body=extra_body,
+        )
+
+    def fit_room(self, request: ChatRequest) -> ChatRequest:
+        """Return the request as it is sent, with the room that the judge needs."""
+        return replace(request, max_tokens=self._limit_tokens(thinks=self.thinks))
+
+    def _limit_tokens(self, *, thinks: bool) -> int:
+        window = window_of(self.judge.deployment, self.capabilities)
+        return limit_verdict_tokens(self.rubric, window, thinks=thinks)
+
+    def queue_repair(self, question: JudgeQuestion) -> bool:
+        """Read the replies. If the only reply contains no verdict, queue a request for a correction and return True."""
+        judgement = question.judgement
+        self._note_thoughts(judgement.replies)
+        question.filled = fill_seat(0, question.key, judgement, self.rubric, question.texts)
+        if (
+            len(judgement.replies) != 1
+            or question.filled.reason is None
+            or is_too_long(judgement.replies[0])
+        ):
+            return False
+        fault = Fault(question.filled.reason)
+        reply = judgement.replies[0]
+        messages = write_repair_messages(
+            question.request.messages, reply.text, fault, self.rubric, judgement.marker
+        )
+        correction = self.fit_room(replace(question.request, messages=messages))
+        self.repairs.append((question, correction))
+        return True
+
+    def _note_thoughts(self, replies: Iterable[Response]) -> None:
+        if any(reply.reasoning.strip() for reply in replies):
+            self.thinks = True
