@@ -21,7 +21,7 @@ from agent.cli.options import (
     quiet_option,
     suite_option,
 )
-from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score
+from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score, read_prices
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -87,6 +87,7 @@ def judge(
         f"{format_count(len(outcomes), 'run')} in suite {suite}: {format_count(answers, 'answer')} judged, "
         f"{format_count(requests, 'request')} to judges"
     )
+    _print_taken(site, outcomes)
     summaries = [outcome.summary for outcome in outcomes if not outcome.left]
     if unseated:
         click.echo(printable(describe_unseated(unseated, summaries)), err=True)
@@ -118,6 +119,15 @@ def _print_outcomes(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
         click.echo("all runs judged by this command:")
         for line in total_lines:
             click.echo(f"  {line}")
+
+
+def _print_taken(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
+    """Print the forecast after the first answers beside what the judging took."""
+    from agent.runs.forecast.taken import describe_taken
+
+    works = [outcome.judged.taken for outcome in outcomes if outcome.judged.taken is not None]
+    for line in describe_taken("judging", works, read_prices(site)):
+        click.echo(line)
 
 
 def _print_forecasts(site: Site, options: "JudgeOptions") -> None:

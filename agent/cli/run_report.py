@@ -37,10 +37,10 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
     It is also the exit code if no seat of a run's jury gave a verdict: the run has no score, and needs another jury.
     """
     runs = [outcome.summary.run for outcome in outcomes]
-    _print_notes(runs)
-    _print_outcomes(site, outcomes, {} if options.server else _read_prices(site))
+    _print_notes(runs, options.server)
+    _print_outcomes(site, outcomes, {} if options.server else read_prices(site))
     _print_total(outcomes, options.suite)
-    _print_taken(outcomes, {} if options.server else _read_prices(site))
+    _print_taken(outcomes, {} if options.server else read_prices(site))
     summaries = [outcome.summary for outcome in outcomes]
     for line in describe_unjudged(summaries, options.suite, no_judging=options.no_judging):
         click.echo(line, err=True)
@@ -59,20 +59,26 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
 def print_lost_servers(servers: "Iterable[LostServer]") -> None:
     """Print which servers stopped answering, and since when. These are the last lines of a command."""
     for server in dict.fromkeys(servers):
+        loss = server.describe()
         click.echo(
-            f"{server.describe()}. Start it again, then run the same command: stored answers are kept.",
+            f"{loss[0].upper()}{loss[1:]}. Start it again, then run the same command: stored answers are kept.",
             err=True,
         )
 
 
-def _print_notes(runs: "Sequence[Run]") -> None:
-    """Print the workarounds for servers, and what is wrong with juries, each once."""
+def _print_notes(runs: "Sequence[Run]", server_url: str | None) -> None:
+    """Print the workarounds for servers, and what is wrong with juries, each once.
+
+    The server of `--server` is named by its address, because its stored name is a digest.
+    """
+    from agent.inference.endpoint import describe_address
     from agent.judging.jury_selection import describe_own_judge
     from agent.jury.seats import describe_equal_seats
 
     notes: list[str] = []
     for run in runs:
-        notes += [f"{run.deployment}: {workaround}" for workaround in run.details.workarounds]
+        server = describe_address(server_url) if server_url else run.deployment
+        notes += [f"{server}: {workaround}" for workaround in run.details.workarounds]
     for run in runs:
         if is_judged_by_itself(run):
             notes.append(describe_own_judge(run.deployment))
@@ -81,7 +87,7 @@ def _print_notes(runs: "Sequence[Run]") -> None:
         click.echo(f"note: {note}", err=True)
 
 
-def _read_prices(site: Site) -> "dict[str, Prices | None]":
+def read_prices(site: Site) -> "dict[str, Prices | None]":
     """Return the prices of the site's deployments by name."""
     from agent.catalog.deployments import read_deployments
 

@@ -65,31 +65,33 @@ def _describe_costs(label: str, works: Sequence[WorkTaken], prices: PricesByName
 
 
 def _price_work(work: WorkTaken, prices: PricesByName) -> list[_PricedWork] | None:
-    """Return the costs by server; None unless every server counted its tokens and has prices."""
+    """Return the costs by server; None unless each has prices. Tokens that were not counted have no cost."""
     assert work.forecast is not None
+    seconds = work.forecast.seconds
     costs: list[_PricedWork] = []
     for name in work.servers:
         server_prices = prices.get(name)
-        tokens = work.forecast.tokens.get(name)
-        if server_prices is None or tokens is None or name not in work.prompt_tokens:
+        if server_prices is None:
             return None
-        seconds = work.forecast.seconds
+        tokens = work.forecast.tokens.get(name)
+        if name not in work.prompt_tokens:
+            tokens = None
         low = compute_cost(
             server_prices,
-            prompt_tokens=tokens.prompt.low,
-            completion_tokens=tokens.completion.low,
+            prompt_tokens=None if tokens is None else tokens.prompt.low,
+            completion_tokens=None if tokens is None else tokens.completion.low,
             seconds=seconds.low,
         )
         high = compute_cost(
             server_prices,
-            prompt_tokens=tokens.prompt.high,
-            completion_tokens=tokens.completion.high,
+            prompt_tokens=None if tokens is None else tokens.prompt.high,
+            completion_tokens=None if tokens is None else tokens.completion.high,
             seconds=seconds.high,
         )
         actual = compute_cost(
             server_prices,
-            prompt_tokens=work.prompt_tokens[name],
-            completion_tokens=work.completion_tokens[name],
+            prompt_tokens=None if tokens is None else work.prompt_tokens[name],
+            completion_tokens=None if tokens is None else work.completion_tokens[name],
             seconds=work.seconds,
         )
         costs.append(_PricedWork(CostRange(low, high), actual))

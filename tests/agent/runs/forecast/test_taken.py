@@ -1,0 +1,112 @@
+"""A run and a judging end with the forecast after 20 answers beside what they took, on servers with known delays."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.site.directory import Site, create_site
+from tests.agent.fault_server import Body, FaultServer
+from tests.agent.judging.juries import (
+    acts,
+    deploy,
+    judge_server,
+    open_benchmark,
+    verdict,
+    write_jury,
+)
+from tests.agent.runs.forecast.commands import told
+from tests.agent.runs.forecast.conftest import PRICES
+
+_LINE = re.compile(r"(\w+): forecast (?:about )?([\d.]+)(?: to ([\d.]+))? s, took ([\d.]+) s")
+
+
+def counted(text: str) -> Body:
+    """A reply with the number of its tokens."""
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text},
+        "finish_reason": "stop",
+    }
+    usage = {"prompt_tokens": 200, "completion_tokens": len(text) // 4}
+    return Body(json.dumps({"id": "1", "choices": [choice], "usage": usage}).encode())
+
+
+@pytest.fixture
+def slow_judges(tmp_path: Path) -> Iterator[Site]:
+    """A site whose model and judge, one server, take 50 ms for each reply; the judge's first replies are faulty."""
+    site = create_site(tmp_path / "site", "Test")
+    open_benchmark(site, instances=60)
+    write_jury(site.judges, "a")
+    replies = [counted(text) for text in ("no verdict", verdict())]
+    with judge_server(acts(*(replies * 200)), latency_s=0.05) as server:
+        deploy(site, {"a": server.url}, PRICES)
+        yield site
+
+
+def read_lines(said: str) -> dict[str, tuple[float, float, float]]:
+    """Return low, high and actual seconds by phase."""
+    lines: dict[str, tuple[float, float, float]] = {}
+    for phase, low, high, took in _LINE.findall(said):
+        lines[phase] = float(low), float(high or low), float(took)
+    return lines
+
+
+def assert_holds(low: float, high: float, took: float) -> None:
+    assert took / 1.5 <= (low + high) / 2 <= took * 1.5
+
+
+def test_a_run_ends_with_its_forecast_beside_what_it_took(slow_judges: Site):
+    words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "-n", "2")
+    said = told(slow_judges, *words)
+    lines = read_lines(said)
+    assert list(lines) == ["asking", "judging", "both"]
+    for low, high, took in lines.values():
+        assert_holds(low, high, took)
+    assert lines["asking"][2] >= 1.5  # 60 answers of 50 ms, 2 at once
+    assert re.search(
+        r"asking: cost forecast [\d.]+ to [\d.]+ EUR by tokens, .*, was [\d.]+ EUR", said
+    )
+    assert "forecast" not in told(slow_judges, *words)  # nothing is asked again
+
+
+def test_judging_expects_the_corrections_that_it_saw(slow_judges: Site):
+    told(slow_judges, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "--no-judging")
+    said = told(slow_judges, "judge", "--suite", "s", "--quiet", "-n", "2")
+    assert_holds(*read_lines(said)["judging"])
+
+
+def test_a_dry_run_rests_on_20_stored_answers_and_judgements(slow_judges: Site):
+    words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "-n", "2")
+    assert "how many is not known yet" in told(slow_judges, *words, "--dry-run")
+    told(slow_judges, *words, "-m", "20")
+    said = told(slow_judges, *words, "--dry-run")
+    assert "tokens out, as in 20 answers seen" in said
+    assert re.search(r"judge local/a: \d+ requests with about \d+ corrections", said)
+    assert "how many is not known yet" not in said
+    took = read_lines(told(slow_judges, *words, "--replace"))
+    # 20 of 60 judgements are not asked for again, which the forecast does not know
+    for line, phase, share in (
+        ("  takes", "asking", 1),
+        ("  judge local/a: takes", "judging", 2 / 3),
+    ):
+        found = re.search(rf"{line} ([\d.]+) to ([\d.]+) s, as in 20 answers seen", said)
+        assert found is not None, said
+        assert_holds(float(found[1]) * share, float(found[2]) * share, took[phase][2])
+
+
+def test_a_note_about_several_runs_is_printed_once(slow_judges: Site):
+    open_benchmark(slow_judges, instances=2, name="more")
+    words = ("-r", "open:model=test/a", "-r", "more:model=test/a")
+    said = told(slow_judges, "run", *words, "--suite", "s", "--dry-run")
+    assert said.count("a model judges itself") == 1
+
+
+def test_few_answers_have_no_forecast(tmp_path: Path):
+    site = create_site(tmp_path / "site", "Test")
+    open_benchmark(site, instances=20)
+    with FaultServer(models=["m"], answer="An answer") as server:
+        words = ("--server", server.url, "-r", "open:model=m", "--suite", "s", "--quiet")
+        assert "forecast" not in told(site, "run", *words)
