@@ -70,7 +70,8 @@ def _describe_llamacpp(server: ModelServer, name: str, port: int, token: str) ->
         "gpu_layers": server.gpu_layers,
     }
     command = (sys.executable, "-P", "-m", "agent.model_servers.llamacpp_engine")
-    return EngineStart(command, dict(_OFFLINE), json.dumps(settings))
+    # If llama.cpp fails, it would have a debugger write the values of its variables to the log, prompts among them.
+    return EngineStart(command, {**_OFFLINE, "GGML_NO_BACKTRACE": "1"}, json.dumps(settings))
 
 
 def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> EngineStart:

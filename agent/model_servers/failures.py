@@ -19,7 +19,8 @@ _CAUSES = (
     ),
     (
         re.compile(
-            r"(?i)out of memory|failed to allocate|cannot allocate|bad_alloc|unable to allocate"
+            r"(?i)out of memory|insufficient memory|failed to allocate|cannot allocate|unable to allocate|bad_alloc"
+            r"|MemoryError|mem_buffer != NULL"
         ),
         "there is too little memory",
     ),

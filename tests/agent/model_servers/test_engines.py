@@ -35,6 +35,11 @@ def test_vllm_writes_no_character_of_a_prompt_to_its_log_and_serves_this_machine
     assert (options["--max-model-len"], options["--gpu-memory-utilization"]) == ("2048", "0.5")
 
 
+def test_llamacpp_writes_no_values_of_variables_to_its_log_when_it_fails():
+    start = describe_start(ModelServer("llamacpp", Path("m")), "org/m", 8123, TOKEN)
+    assert start.environment["GGML_NO_BACKTRACE"] == "1"
+
+
 def test_a_missing_engine_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ConfigError) as caught:
