@@ -21,6 +21,7 @@ from aggregator.board.feed import write_feed
 from aggregator.board.figures import in_range, iso_date, rate
 from aggregator.board.forest import Forest, draw_forest
 from aggregator.board.forest_svg import write_forest
+from aggregator.board.graders import view_graders
 from aggregator.board.helm_release import HelmRelease
 from aggregator.board.page_model import (
     CardView,
@@ -481,7 +482,10 @@ class BoardPages:
             self._trail(card),
             card=card,
             column=column,
-            jury=next(filter(None, map(card.table.scorecard.jury_of, cells)), None),
+            graders=view_graders(
+                next(filter(None, map(card.table.scorecard.jury_of, cells)), None),
+                [model.row.model for model, figure in figures if figure.has_value],
+            ),
             figures=figures,
             forests=list(self._forests(card, column.cell, models, chosen)),
             forests_drawn=FORESTS_DRAWN,

@@ -93,8 +93,11 @@ def test_a_served_model_stands_on_the_board_with_its_grades_and_its_size(
     demo.publish(demo_folder)
     said = click.unstyle(capsys.readouterr().out)
     assert "no quality" in said
-    assert "2 valid verdicts needed" in said  # the steward is shown the model's submission, with its jury
+    assert (
+        "2 valid verdicts needed" in said
+    )  # the steward is shown the model's submission, with its jury
     page = (demo_folder.board / "index.html").read_text("utf-8")
     assert "SmolLM2 135M (tiny model of the demo)" in page
     (judged,) = demo_folder.board.glob("cards/*/benchmarks/med_dialog.html")
     assert "3.00" in judged.read_text("utf-8")  # the mean of the small engine's grades 2, 3 and 4
+    assert "One model fills all seats" in judged.read_text("utf-8")
