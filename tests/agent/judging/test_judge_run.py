@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from agent.cli.doctor import Check, examine
 from agent.cli.main import intramural
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.io import progress as progress_module
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
@@ -219,6 +219,25 @@ def test_a_changed_seed_is_another_seat_whose_judge_is_asked_again(site: Site, t
         judge(site, judges=seven, replace=True)
         assert kept(site)[0] == [1.0]  # the replies of the first seed are still stored
         assert [asked.body["seed"] for asked in judged(a)] == [7, 8]
+
+
+def test_a_judge_whose_server_ignores_or_refuses_seeds_is_reported(site: Site):
+    open_benchmark(site, instances=1)
+    with (
+        FaultServer(models=["m"], answer="Words") as model,
+        judge_server(says(verdict()), ignores=["seed"]) as a,
+        judge_server(says(verdict()), refuses=["seed"]) as b,
+    ):
+        deploy(site, {"a": a.url})
+        write_seeds(site.judges, 1, 2)
+        run(site, model.url, ENTRY, no_judging=True)
+        _, notes = judge_suite(site, JudgeOptions("s"), Progress(quiet=True))
+        assert [note for note in notes if "judge local/a: The server ignores seeds" in note]
+        deploy(site, {"a": b.url})
+        jury = write_seeds(site.directory / "other.yaml", 3)
+        with pytest.raises(InferenceError, match="refuses requests with a seed"):
+            judge_suite(site, JudgeOptions("s", jury, replace=True), Progress(quiet=True))
+        assert judged(b) == []
 
 
 def test_a_jury_whose_seats_cannot_differ_is_reported_once(site: Site):

@@ -13,8 +13,10 @@ from agent.jury.seats import (
     compute_helm_jury_score,
     compute_jury_score,
     compute_quorum,
+    describe_equal_seats,
     fill_seat,
     is_open,
+    label_seats,
     read_reply,
 )
 from agent.jury.verdict import Fault, Verdict
@@ -195,3 +197,23 @@ def test_upstream_takes_two_judges_of_one_name_for_one():
     replies = [verdict_json(1, 1, 1), verdict_json(1, 1, 1), verdict_json(5, 5, 5)]
     assert compute_helm_jury_score(replies, own) == 3.0
     assert compute_helm_jury_score(replies, replace(own, judges=THREE)) == pytest.approx(7 / 3)
+
+
+def test_a_seat_is_shown_with_the_seed_and_temperature_that_the_jury_sets():
+    judges = (
+        Judge("local/a", "x/a", "one", seed=7, temperature=0.7),
+        Judge("local/a", "x/a", "two"),
+    )
+    assert label_seats(judges) == ("one (seed 7, temperature 0.7)", "two")
+
+
+def test_only_seats_that_cannot_differ_are_called_one_opinion():
+    plain = Judge("local/a", "x/a")
+    seeded = replace(plain, seed=7)  # at temperature 0 a seed changes nothing
+    warm, other = replace(seeded, temperature=0.7), replace(plain, seed=8, temperature=0.7)
+    assert describe_equal_seats((plain, warm, other, Judge("local/b", "x/a"))) == []
+    (cold,) = describe_equal_seats((plain, seeded, warm))
+    assert "each asks local/a at temperature 0. " in cold
+    (same,) = describe_equal_seats((warm, warm, other))
+    assert "x/a (1), x/a (2) always give the same verdict" in same
+    assert "each asks local/a with one seed and temperature. " in same
