@@ -136,6 +136,7 @@ class Conversation:
             AttemptFailedError: the request failed, but can be retried.
             _TryAnotherError: this replica cannot be asked now, but another one can at once.
         """
+        asked_at = time.monotonic()
         began = time.perf_counter()
         try:
             reply = await self._post(replica, path, body)
@@ -160,7 +161,7 @@ class Conversation:
             replica, f"does not serve now (HTTP {reply.status})"
         ):
             raise _TryAnotherError
-        replica.health.note_reply()
+        replica.health.note_reply(asked_at)
         if reply.status == 200:
             return read(reply.body, seconds=time.perf_counter() - began)
         failure = parse_error(reply.status, reply.body)

@@ -49,6 +49,7 @@ class ReplicaHealth:
         self._name = name
         self._note = note
         self._clock = clock
+        self._left_out_at = 0.0
         self._left_out_until: float | None = None
         self._times_left_out = 0
         self._strikes = 0
@@ -63,11 +64,17 @@ class ReplicaHealth:
         """The time, by the clock, from which the replica may be tried; 0 if it answers."""
         return self._left_out_until or 0.0
 
-    def note_reply(self) -> None:
-        """Record a reply: the replica gets requests again."""
-        self._strikes = 0
+    def note_reply(self, asked_at: float) -> None:
+        """Record a reply to a request sent at this time, by the clock: the replica gets requests again.
+
+        A late reply to a request from before the replica was left out does not show that it still answers.
+        """
         if self._left_out_until is None:
+            self._strikes = 0
             return
+        if asked_at < self._left_out_at:
+            return
+        self._strikes = 0
         self._left_out_until = None
         self._times_left_out = 0
         self._note(f"{self._name} answers again")
@@ -86,6 +93,7 @@ class ReplicaHealth:
         wait_s = _BACKOFF_S[min(self._times_left_out, len(_BACKOFF_S) - 1)]
         if self._left_out_until is None:
             self._note(f"{self._name} {problem}; the other replicas get its requests")
+        self._left_out_at = now
         self._left_out_until = now + wait_s
         self._times_left_out += 1
 

@@ -3,6 +3,7 @@
 import hashlib
 import threading
 import time
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -286,3 +287,96 @@ def test_the_ways_in_which_a_server_can_be_asked(site: Site):
     assert "(answer_mode=constrained): does not limit an answer" in check.finding
     assert "(answer_mode=logprob_text): does not return" in check.finding
     assert "(answer_mode=logprob): does not return the log probabilities" in check.finding
+
+
+class DatedServer(FaultServer):
+    """A server whose clock is `ahead_s` seconds ahead, as its `Date` header shows."""
+
+    ahead_s = 0.0
+
+    def _write_head(self, writer, status, headers):
+        date = formatdate(time.time() + self.ahead_s, usegmt=True)
+        super()._write_head(writer, status, {**headers, "Date": date})
+
+
+@pytest.mark.parametrize(
+    ("ahead_s", "said"),
+    [(0, ""), (3600, "s behind that of 127.0.0.1:"), (-3600, "s ahead of that of 127.0.0.1:")],
+)
+def test_a_clock_that_disagrees_with_the_servers_date(site: Site, ahead_s: float, said: str):
+    with DatedServer(models=["a/b"]) as server:
+        server.ahead_s = ahead_s
+        checks = [
+            check
+            for check in examine(site, server.url, "a/b")
+            if check.subject == "server, model a/b, clock"
+        ]
+    assert [check.verdict for check in checks] == (["warning"] if said else [])
+    assert all(said in check.finding for check in checks)
+
+
+def test_a_file_of_certificate_authorities_that_is_not_there_or_is_none(site: Site):
+    site = setting(site, "ca_bundle: ca.pem")
+    check = found(site, "ca_bundle")
+    assert (check.verdict, check.exit_code) == ("failed", 2)
+    assert check.finding == f"{site.directory}/ca.pem does not exist"
+    assert "ca_bundle in site.yaml" in check.advice
+    (site.directory / "ca.pem").write_text("words")
+    assert "not a readable PEM file" in found(site, "ca_bundle").finding
+
+
+def test_a_proxy_that_does_not_answer(site: Site):
+    with FaultServer() as server:
+        port = server.port
+        site = setting(site, f"proxy: http://127.0.0.1:{port}")
+        assert found(site, "proxy").verdict == "ok"
+    check = found(site, "proxy")
+    assert (check.verdict, check.finding) == (
+        "failed",
+        f"127.0.0.1:{port} does not accept connections",
+    )
+    assert "proxy in site.yaml" in check.advice
+
+
+def test_files_and_proxies_of_a_deployment_are_named_with_it(site: Site):
+    (site.directory / "model_deployments.yaml").write_text(
+        "model_deployments:\n  - name: a/b\n    ca_bundle: own.pem\n    proxy: http://127.0.0.1:9\n"
+        "    client_spec: {class_name: VLLMChatClient, args: {base_url: 'http://127.0.0.1:9/v1'}}\n"
+    )
+    assert found(site, "deployment a/b, ca_bundle").finding.endswith("own.pem does not exist")
+    assert "proxy of a/b" in found(site, "deployment a/b, proxy").advice
+
+
+def test_a_replica_that_is_gone_is_a_warning_and_the_others_are_named(site: Site):
+    with FaultServer(models=["b"]) as server:
+        (site.directory / "model_deployments.yaml").write_text(
+            "model_deployments:\n  - name: a/b\n    client_spec:\n      class_name: VLLMChatClient\n"
+            f"      args: {{base_urls: ['http://127.0.0.1:9/v1', '{server.url}']}}\n"
+        )
+        assert f"reachable at 127.0.0.1:{server.port} (" in found(site, "deployment a/b").finding
+        check = found(site, "deployment a/b, replicas")
+    assert (check.verdict, check.finding) == (
+        "warning",
+        "the server 127.0.0.1:9 refuses connections; it is left out",
+    )
+
+
+def test_what_is_ready_takes_one_line_a_kind_and_what_is_not_keeps_its_own(site: Site):
+    sample = BENCHMARKS["clear"].sample
+    assert sample is not None
+    add_data(
+        BENCHMARKS["clear"], BENCHMARKS["clear"].folder / sample.name, site.data, attestation=None
+    )
+    (site.data / "med_qa").mkdir()
+    (site.data / "med_qa" / "more.jsonl").write_text("")
+    with FaultServer(models=["a/b"], ignores=["seed"]) as server:
+        lines = list(summarise_ready(examine(site, server.url, "a/b")))
+    (benchmarks,) = [check for check in lines if check.subject == "benchmarks"]
+    ready = "the data of 1 is ready (see `intramural datasets list`)"
+    assert ready in benchmarks.finding
+    assert f"{len(BENCHMARKS) - 2} have only their invented sample" in benchmarks.finding
+    (own,) = [check for check in lines if check.subject.startswith("benchmark ")]
+    assert (own.subject, own.verdict) == ("benchmark med_qa", "failed")
+    of_server = [check for check in lines if check.subject.startswith("server, model a/b")]
+    assert [check.verdict for check in of_server].count("ok") == 1
+    assert "server, model a/b, seed" in [check.subject for check in of_server]

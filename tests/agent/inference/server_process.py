@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Self
 
@@ -51,6 +52,18 @@ class ServerProcess:
         )
         assert self._process.stdout is not None
         self.port = int(self._process.stdout.readline())
+
+    def kill_after(self, answers: int) -> threading.Thread:
+        """Kill the server as soon as it has answered so many requests; return the running thread that does so."""
+
+        def watch() -> None:
+            while self._process is not None and len(self.answered) < answers:
+                time.sleep(0.02)
+            self.kill()
+
+        killer = threading.Thread(target=watch)
+        killer.start()
+        return killer
 
     def kill(self) -> None:
         """Kill the server with SIGKILL, which leaves it no time to finish anything."""

@@ -60,3 +60,23 @@ def test_a_terminal_shows_the_time_while_the_first_answer_is_awaited(
         now += 1.0
         progress.tick()
     assert re.findall(r"0/2  (\d+) s", stream.getvalue()) == ["0", "1", "2", "3"]
+
+
+def test_questions_without_an_answer_do_not_fill_the_bar():
+    for stream in (io.StringIO(), Terminal()):
+        progress = Progress(stream)
+        progress.begin("pubmed_qa with a/b", 4)
+        progress.advance()
+        progress.fail(3)
+        progress.end()
+        assert "1/4 (3 without an answer)" in stream.getvalue()
+        assert "4/4" not in stream.getvalue()
+
+
+def test_a_note_in_the_middle_of_a_bar_has_its_own_line():
+    stream = Terminal()
+    progress = Progress(stream)
+    progress.begin("pubmed_qa with a/b", 4)
+    progress.note("the server is gone")
+    progress.end()
+    assert "\r\x1b[Knote: the server is gone\n\r\x1b[Kpubmed_qa" in stream.getvalue()
