@@ -80,3 +80,17 @@ def test_a_note_in_the_middle_of_a_bar_has_its_own_line():
     progress.note("the server is gone")
     progress.end()
     assert "\r\x1b[Knote: the server is gone\n\r\x1b[Kpubmed_qa" in stream.getvalue()
+
+
+def test_the_time_left_is_shown_until_the_end_and_not_for_the_next_run():
+    stream = Terminal()
+    progress = Progress(stream)
+    progress.begin("one", 2)
+    progress.show_left(lambda: "12 to 18 s left")
+    progress._shown -= 1.0
+    progress.advance()
+    assert stream.getvalue().endswith(" 1/2  0 s, 12 to 18 s left")
+    progress.end()
+    assert stream.getvalue().endswith(" 1/2  0 s\n")
+    progress.begin("two", 2)
+    assert stream.getvalue().endswith(" 0/2  0 s")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.io.wording import find_unseen, format_count, nearest
+from agent.io.wording import find_unseen, format_count, format_range_s, nearest
 
 
 def test_the_nearest_name_is_found_whatever_its_case_and_nothing_is_guessed():
@@ -17,6 +17,22 @@ def test_counts_agree_with_their_noun():
         "2 runs",
         "12,000 runs",
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (24.2, 38.4, "24 to 38 s"),
+        (1.0, 2.54, "1.0 to 2.5 s"),
+        (2.01, 2.02, "about 2.0 s"),
+        (80, 125, "1.3 to 2.1 min"),
+        (900, 1800, "15 to 30 min"),
+        (3000, 16000, "0.8 to 4.4 h"),
+        (0, 0, "about 0.0 s"),
+    ],
+)
+def test_intervals_of_time_have_the_unit_of_their_end(low: float, high: float, text: str):
+    assert format_range_s(low, high) == text
 
 
 @pytest.mark.parametrize(
