@@ -1,22 +1,20 @@
 """The checks of `intramural doctor` on the way to servers: certificate authorities, proxies and clocks."""
 
 import asyncio
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from agent.catalog.deployments import Deployment
 from agent.cli.checks import Check
 from agent.errors import ConfigError
 from agent.inference.endpoint import Endpoint, describe_address, list_addresses
 from agent.inference.limits import HttpLimits
+from agent.inference.proxy_check import accepts_connections
 from agent.inference.server_clock import read_server_time
 from agent.io.tls import load_trust
 from agent.site.directory import Site
 
-_PROXY_PATIENCE_S = 5.0
 # Receipts and registries are refused minutes or days apart, and a Date header is up to a second old.
 _MAX_CLOCK_DIFFERENCE_S = 60.0
 
@@ -62,13 +60,8 @@ def _check_ca_bundle(subject: str, path: Path, setting: str) -> Check:
 
 
 def _check_proxy(subject: str, url: str, setting: str) -> Check:
-    """Open a connection to a proxy. Nothing is sent."""
     address = describe_address(url)
-    parts = urlsplit(url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        socket.create_connection((parts.hostname or "", port), _PROXY_PATIENCE_S).close()
-    except (OSError, UnicodeError):
+    if not accepts_connections(url):
         return Check(
             subject,
             "failed",
