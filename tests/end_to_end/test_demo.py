@@ -1,4 +1,7 @@
-"""`intramural demo` as a new user runs it, from a wheel, in an empty folder, without a network."""
+"""`intramural demo` as a new user runs it, from a wheel, in an empty folder, without a network.
+
+With the real language model where its packages are installed beside the tests, else without.
+"""
 
 import json
 import os
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from agent.cli.demo_model import list_missing_packages
 from tests.end_to_end.conftest import ROOT
 
 
@@ -76,6 +80,9 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(
     page = board.read_text("utf-8")
     for shown in ("PubMedQA", "RaceBias", "MedCalc-Bench", "not a language model"):
         assert shown in page
+    missing = list_missing_packages()
+    assert ("SmolLM2 135M (tiny model of the demo)" in page) is (not missing)
+    assert ("not installed: " + ", ".join(missing) in first.stdout) is bool(missing)
     assert "Identical" in first.stdout
     assert first.stdout.count("receipted") >= 6
     # A group of the private ward that is published, one that is too small, and one withheld beside it, each explained.
@@ -109,7 +116,7 @@ def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(
         [installed, "-m", "agent", "--site", site, "submission", "status", "--format", "json"]
     )
     rows = json.loads(listed.stdout)
-    assert [row["kind"] for row in rows] == ["dataset", "plan", *["result"] * 4]
+    assert [row["kind"] for row in rows] == ["dataset", "plan", *["result"] * (4 if missing else 5)]
     assert {row["state"] for row in rows} == {"receipted"}
 
 
