@@ -58,14 +58,14 @@ class Shape:
 
 
 _CHOICE = "choices: [rest, water, surgery]\nmax_tokens: 4\nmetrics: [{name: exact_match}]\n"
-_FREE = "max_tokens: 60\nmetrics: [{name: rouge_l}]\n"
+_FREE = "max_tokens: 30\nmetrics: [{name: rouge_l}]\n"
 _JURY = "max_tokens: 24\nmetrics:\n  - name: jury_score\n    criteria: {accuracy: Is it right?}\n"
 SHAPES = {
     "choice": Shape(120, 12, _CHOICE, slots=4, in_flight=4),
-    "long": Shape(60, 400, _CHOICE, slots=2, in_flight=4),
+    "long": Shape(70, 200, _CHOICE, slots=2, in_flight=4),
     "free": Shape(80, 20, _FREE, slots=4, in_flight=4),
     "jury": Shape(50, 12, _JURY, slots=4, in_flight=4),
-    "one slot": Shape(60, 12, _FREE, slots=1, in_flight=8),
+    "one slot": Shape(70, 12, _FREE, slots=1, in_flight=8),
     "16 slots": Shape(120, 20, _FREE, slots=16, in_flight=16),
 }
 

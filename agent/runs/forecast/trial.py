@@ -249,11 +249,22 @@ async def time_server(
             seconds=long_prompt.seconds - short.seconds,
             tokens=long_prompt.prompt_tokens - short.prompt_tokens,
         ),
-        answer_token_s=_divide_growth(
-            seconds=long_answer.seconds - short.seconds,
-            tokens=long_answer.answer_tokens - short.answer_tokens,
-        ),
+        answer_token_s=_measure_answer_token(short, long_answer),
     )
+
+
+def _measure_answer_token(short: _Round, long: _Round) -> float:
+    """Return the seconds that one more token in every answer adds to a round.
+
+    If a round of longer answers took no longer, because something else delayed the short one, the whole time of the
+    long round is divided by its tokens. Otherwise long answers would seem to take no time.
+    """
+    growth = _divide_growth(
+        seconds=long.seconds - short.seconds, tokens=long.answer_tokens - short.answer_tokens
+    )
+    if growth or not long.answer_tokens:
+        return growth
+    return long.seconds / long.answer_tokens
 
 
 def _divide_growth(*, seconds: float, tokens: float) -> float:

@@ -15,7 +15,7 @@ from agent.runs.forecast.cost import (
     forecast,
 )
 from agent.runs.forecast.trial import time_server
-from tests.agent.fault_server import FaultServer, Slow, Status
+from tests.agent.fault_server import Asked, FaultServer, Slow, Status
 from tests.agent.inference.asking import QUICK, deployment
 
 
@@ -74,3 +74,19 @@ def test_a_server_that_fails_every_question_of_the_trial_gives_no_time():
         fault=lambda asked: Status(500) if "Trial" in asked.prompt else None
     ) as server:
         assert timed(server) is None
+
+
+def test_a_first_round_that_something_delays_does_not_make_long_answers_seem_free():
+    short_questions = 0
+
+    def delay_short(asked: Asked) -> Slow | None:
+        nonlocal short_questions
+        if "Trial" not in asked.prompt or asked.body.get("max_tokens", 1) != 1:
+            return None
+        short_questions += 1
+        return Slow(0.3) if short_questions > 1 else None  # the first question is not timed
+
+    with FaultServer(fault=delay_short, latency_s=0.02) as server:
+        pace = timed(server)
+    assert pace is not None
+    assert pace.answer_token_s > 0
