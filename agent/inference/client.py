@@ -21,6 +21,8 @@ from agent.inference.fitting import Fitting
 from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_check
 from agent.inference.outage import Outage, ServerWatch
+from agent.inference.probe import ask_plain_question
+from agent.inference.refusals import explain_refusals
 from agent.inference.replicas import ReplicaPool
 from agent.inference.retry import ServerHealth
 from agent.inference.wire import encode_request, parse_object, parse_reply
@@ -35,6 +37,8 @@ from agent.vocabulary import (
 )
 
 Key = TypeVar("Key")
+
+_EXPLAINED_WITHIN_S = 30.0  # for the harmless question that is asked after questions were refused
 
 
 async def ask_all(
@@ -101,14 +105,35 @@ async def ask_all(
                 if item is None:
                     return
                 key, request = item
-                on_result(key, await asker.ask(request, conversation))
+                result = await asker.ask(request, conversation)
+                if isinstance(result, Failure) and result.reason is Reason.SERVER_ERROR:
+                    outage.note_refusal(result.status or 0)
+                on_result(key, result)
 
     try:
         if outage.is_worth_another_try and await pool.answers_again():
             outage.note_reply()
         await _run_workers(pool.total_in_flight, work)
+        if watch is not None:
+            await _explain_refusals(deployment, limits, outage, capabilities)
     finally:
         await pool.close()
+
+
+async def _explain_refusals(
+    deployment: Endpoint, limits: HttpLimits, outage: Outage, capabilities: Capabilities | None
+) -> None:
+    """Tell the user why questions were refused, once for each status, as far as a harmless question shows it."""
+    model = deployment.served_model
+    if capabilities is not None and capabilities.served_as:
+        model = capabilities.served_as
+    if outage.given_up:
+        return
+    patience_s = min(_EXPLAINED_WITHIN_S, limits.first_attempt_timeout_s)
+    limits = replace(limits, first_attempt_timeout_s=patience_s)
+    while (status := outage.take_unexplained_refusal()) is not None:
+        plain = await ask_plain_question(deployment, limits, model)
+        outage.tell(explain_refusals(deployment, status, plain))
 
 
 def _open_pool(

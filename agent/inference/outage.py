@@ -123,6 +123,7 @@ class Outage:
         self._is_said = False
         self._lost: LostServer | None = None
         self._hangs = False
+        self._refusals: dict[int, bool] = {}  # by status: whether they were explained
         self.given_up = False
 
     def find_replica(self, endpoint: Endpoint, url: str) -> ReplicaHealth:
@@ -142,6 +143,22 @@ class Outage:
     def is_worth_another_try(self) -> bool:
         """Whether the server was given up, but for refused connections: one that hangs may still list its models."""
         return self.given_up and not self._hangs
+
+    def note_refusal(self, status: int) -> None:
+        """Record a question that the server refused."""
+        self._refusals.setdefault(status, False)
+
+    def take_unexplained_refusal(self) -> int | None:
+        """Return a status with which questions were refused and that was not explained yet; None if none is left."""
+        for status, is_explained in self._refusals.items():
+            if not is_explained:
+                self._refusals[status] = True
+                return status
+        return None
+
+    def tell(self, text: str) -> None:
+        """Show a sentence to the user."""
+        self._note(text)
 
     def note_reply(self) -> None:
         """Record a complete reply with any status."""

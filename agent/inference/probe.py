@@ -61,7 +61,8 @@ _COUNTED = (Message("user", _COUNT),)
 _BEGUN = "1 2 3"  # the beginning of an answer to _COUNT
 # All ways of asking a closed question.
 EVERY_WAY = Needs(choice=True, option_logprobs=True, text_logprobs=True)
-_SOME_TOKENS, _JSON_TOKENS = 24, 40
+# Small models fill every gap that a schema leaves them with white space, for about 20 tokens each.
+_SOME_TOKENS, _JSON_TOKENS = 24, 120
 _ASIDE_S = 30.0  # timeout for optional pages, so that they do not delay the other questions
 # Seconds between questions to a server that is starting or overloaded.
 _PATIENCE_S = (0.5, 1.0, 2.0, 4.0)
@@ -103,6 +104,19 @@ async def probe(
     asker = _Asker(deployment, limits or HttpLimits())
     try:
         return await _run_probe(asker, deployment, needs)
+    finally:
+        await asker.close()
+
+
+async def ask_plain_question(deployment: Endpoint, limits: HttpLimits, model: str) -> ProbeReply:
+    """Ask the first question of the probe, which contains no text of any dataset, and return the reply.
+
+    Raises:
+        ConfigError: the address, token file, proxy or CA bundle cannot be used.
+    """
+    asker = _Asker(deployment, limits)
+    try:
+        return await asker.ask(model)
     finally:
         await asker.close()
 

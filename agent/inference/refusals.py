@@ -152,6 +152,25 @@ def _advise_on_token(endpoint: Endpoint) -> str:
     return f"Put the right token into token_file of deployment {endpoint.name}."
 
 
+def explain_refusals(endpoint: Endpoint, status: int, plain: ProbeReply) -> str:
+    """Return a sentence about questions of a run that the server refused, without any word of its replies to them.
+
+    Those replies may repeat a prompt. What the server says about the probe's question cannot.
+
+    Args:
+        endpoint: the server.
+        status: the HTTP status with which it refused the questions.
+        plain: its reply to the probe's question, asked after the refusals.
+    """
+    refused = f"{describe_server(endpoint)} refuses questions (HTTP {status})"
+    if plain.status == 200:
+        return f"{refused}, but answers a harmless one, so the reason is in these prompts or their settings"
+    said = _quote_server(endpoint, plain)
+    if plain.status is None or not said:
+        return f"{refused}; look at its own log"
+    return f"{refused}, also a harmless one{said}"
+
+
 def _quote_server(endpoint: Endpoint, reply: ProbeReply) -> str:
     """Return the server's message about a question of the probe, which contains no record's text; "" if none.
 

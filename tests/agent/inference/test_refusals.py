@@ -8,10 +8,11 @@ import pytest
 
 from agent.catalog.deployments import Deployment, make_server_deployment
 from agent.errors import InferenceError
+from agent.inference.outage import ServerWatch
 from agent.inference.probe import probe
 from agent.inference.refusals import read_error_message
-from tests.agent.fault_server import FaultServer, Status, always
-from tests.agent.inference.asking import QUICK, deployment
+from tests.agent.fault_server import Asked, Fault, FaultServer, Status, always
+from tests.agent.inference.asking import QUICK, ask, deployment
 
 PINNED = "Server is pinned to 'a/model', requested 'test-model'"
 
@@ -80,3 +81,34 @@ def test_a_message_with_the_bearer_token_is_not_repeated(tmp_path: Path):
 )
 def test_messages_are_one_short_line_of_printable_text(fields: dict[str, object], message: str):
     assert read_error_message(fields) == message
+
+
+def ask_refused(fault: Fault) -> list[str]:
+    """Ask two questions of a server that refuses them; return the notes that the user reads."""
+    said: list[str] = []
+    with FaultServer(fault=fault) as server:
+        watch = ServerWatch(QUICK, said.append)
+        for _ in range(2):
+            ask(server.url, ["Was MARGARETHE admitted?", "Again?"], watch=watch)
+    return said
+
+
+def test_a_refused_question_is_explained_once_by_the_reply_to_a_harmless_one():
+    def refuse(asked: Asked) -> Status:
+        return refuse_with(404, {"message": f"no model for: {asked.prompt}"})
+
+    (note,) = ask_refused(refuse)
+    assert "refuses questions (HTTP 404), also a harmless one; it says:" in note
+    assert "Count from 1 to 40" in note
+    assert "MARGARETHE" not in note
+
+
+def test_prompts_that_are_refused_alone_are_not_repeated():
+    def refuse(asked: Asked) -> Status | None:
+        if "Count" in asked.prompt:
+            return None
+        return refuse_with(400, {"message": f"bad words: {asked.prompt}"})
+
+    (note,) = ask_refused(refuse)
+    assert "refuses questions (HTTP 400), but answers a harmless one" in note
+    assert "MARGARETHE" not in note
