@@ -11,9 +11,23 @@ from agent.jury.prompts import write_repair_messages
 from agent.jury.rubric import Rubric
 from agent.jury.seats import fill_seat, is_too_long
 from agent.jury.verdict import Fault
-from agent.jury.verdict_limits import build_response_format, limit_verdict_tokens
+from agent.jury.verdict_limits import (
+    ENFORCING_SERVERS,
+    build_response_format,
+    limit_verdict_tokens,
+)
 from agent.store import Judgement, Seat
 from agent.vocabulary import ChatRequest, Message, Response
+
+
+def enforces_schema(capabilities: Capabilities) -> bool:
+    """Return whether a server makes a judge's verdict follow a JSON schema.
+
+    If a small model fills the reply to the probe with white space, the probe cannot see it, but servers that are known
+    to enforce schemas do.
+    """
+    state = capabilities.state("json_schema")
+    return state == "honoured" or (state == "unknown" and capabilities.server in ENFORCING_SERVERS)
 
 
 @dataclass(slots=True, eq=False)
@@ -86,7 +100,7 @@ class JudgeServer:
         model thinks may show only in its replies.
         """
         extra_body: dict[str, object] = dict(self.capabilities.extra_body)
-        if self.capabilities.state("json_schema") == "honoured":
+        if enforces_schema(self.capabilities):
             schema = build_response_format(self.rubric, self.capabilities.server)
             extra_body["response_format"] = schema
         return ChatRequest(

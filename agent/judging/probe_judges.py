@@ -8,6 +8,7 @@ from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.replica_probe import probe_deployment
+from agent.judging.judge_server import enforces_schema
 from agent.judging.jury_selection import SeatedJudge
 
 _UNHELD = "the probe did not show that the server enforces a JSON schema, so verdicts are read from free text"
@@ -86,6 +87,6 @@ def describe_judges(jury: Sequence[SeatedJudge], capabilities: JudgeCapabilities
         needs = find_needs(seats_by_name[name])
         notes += [f"judge {name}: {note}" for note in check_needs(server, needs)]
     for name, server in servers.items():
-        if server.state("json_schema") != "honoured":
+        if not enforces_schema(server):
             notes.append(f"judge {name}: {_UNHELD}")
     return notes

@@ -23,8 +23,8 @@ _MARK_TOKENS = 40  # the mark of 16 or more hexadecimal digits
 _PROSE_TOKENS = 60  # a sentence before the object, or the fence around it
 _MAX_MARK = 64  # characters; a mark is lengthened by 8 for as long as it occurs in a judged text
 
-# Servers that enforce the length of texts. Others refuse a schema that states it, or were not tried.
-_ENFORCE_LENGTHS = frozenset({"vllm", "llama.cpp", "llama-cpp-python", "ollama"})
+# Servers that enforce schemas, including the length of texts. Others may refuse a schema that states a length.
+ENFORCING_SERVERS = frozenset({"vllm", "llama.cpp", "llama-cpp-python", "ollama"})
 
 # Longest scale -> step of the scores that are listed for it, in tenths. On longer scales a score may be any number.
 _STEPS = ((2, 1), (50, 5), (100, 10))
@@ -69,7 +69,7 @@ def build_response_format(rubric: Rubric, server: str) -> dict[str, object]:
         rubric: the rubric of the jury.
         server: the kind of server, `Capabilities.server`.
     """
-    is_bounded = server in _ENFORCE_LENGTHS
+    is_bounded = server in ENFORCING_SERVERS
     text = _build_text_schema(TEXT_CHARACTERS if is_bounded else None)
     properties: dict[str, object] = {
         rubric.mark: _build_text_schema(_MAX_MARK if is_bounded else None)
