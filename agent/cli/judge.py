@@ -21,7 +21,12 @@ from agent.cli.options import (
     quiet_option,
     suite_option,
 )
-from agent.cli.run_report import EXIT_FAILED_INSTANCES, describe_main_score, read_prices
+from agent.cli.run_report import (
+    EXIT_FAILED_INSTANCES,
+    describe_main_score,
+    print_lost_servers,
+    read_prices,
+)
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -94,6 +99,7 @@ def judge(
     silent_juries = describe_silent_juries(summaries, suite)
     for line in silent_juries:
         click.echo(printable(line), err=True)
+    print_lost_servers(server for outcome in outcomes for server in outcome.lost)
     if unseated or silent_juries:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 

@@ -13,7 +13,7 @@ from agent.catalog.deployments import Deployment, read_deployments
 from agent.catalog.judges import read_jury
 from agent.errors import ConfigError, InferenceError
 from agent.inference.endpoint import identify_server
-from agent.inference.outage import ServerWatch
+from agent.inference.outage import LostServer, ServerWatch
 from agent.inference.replica_probe import describe_problems
 from agent.io.progress import Progress
 from agent.io.wording import format_count, nearest
@@ -95,12 +95,14 @@ class JudgedRun:
     Attributes:
         left: why the run was left unchanged; empty if its jury was asked or had nothing to judge.
         asked: the deployments of the judges that were asked now.
+        lost: the judges' servers that the command had given up by the end of this run.
     """
 
     summary: RunSummary
     judged: JudgingOutcome = NOTHING_JUDGED
     left: str = ""
     asked: tuple[str, ...] = ()
+    lost: tuple[LostServer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,8 @@ def judge_suite(
         )
         judged_runs = dict(survey.runs)
         for task in survey.tasks:
-            judged_runs[task.run.run_id] = _judge(site, store, task, options, context)
+            judged = _judge(site, store, task, options, context)
+            judged_runs[task.run.run_id] = replace(judged, lost=watch.list_lost())
     notes = []
     for jury in juries:
         notes += describe_judges(jury, judges)

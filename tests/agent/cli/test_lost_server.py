@@ -75,3 +75,5 @@ def test_killed_replicas_of_which_one_stays_cost_no_answer(tmp_path: Path):
     assert f"asked {60 * RUNS}, kept 0, failed 0" in done.stdout
     assert done.stderr.count("the other replicas get its requests") <= 1
     assert len(other.answered) > 60
+    with site.store() as store:
+        assert "127.0.0.1" not in repr(store.runs.select())
