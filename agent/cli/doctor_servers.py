@@ -95,7 +95,9 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
             f"{subject}, replicas",
             "warning",
             problem.removeprefix(f"deployment {deployment.name}: "),
-            "Runs use the other replicas, and the smallest context length.",
+            "Runs ask the other replicas. Start this one, or remove its address from base_urls."
+            if problem.endswith("left out")
+            else "Serve all replicas with the same context length, or set max_sequence_length.",
         )
     if deployment.unused_keys:
         yield Check(

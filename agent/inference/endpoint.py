@@ -208,4 +208,4 @@ def open_trust(endpoint: Endpoint, url: str = "") -> ssl.SSLContext | None:
     try:
         return load_trust(endpoint.ca_bundle)
     except ConfigError as error:
-        raise ConfigError(f"deployment {endpoint.name}: {error}") from None
+        raise ConfigError(f"{describe_deployment(endpoint)}: {error}") from None

@@ -108,7 +108,7 @@ def refuse_unusable(
     if status != 200:
         advice = "Check the server's own log."
         if said:
-            advice = f"Correct what the server names, or the model's name of {describe_model_setting(endpoint)}."
+            advice = f"If the model's name is wrong, correct {describe_model_setting(endpoint)}."
         raise InferenceError(
             f"{who} fails to answer a simple question (HTTP {status}){said}", advice
         )
@@ -123,7 +123,7 @@ def describe_model_setting(endpoint: Endpoint) -> str:
     """Return the setting that contains the name by which the model is requested."""
     if is_named_by_address(endpoint):
         return "model= in the run entry"
-    return f"deployment {endpoint.name} (vllm_model_name or openai_model_name)"
+    return f"vllm_model_name or openai_model_name of deployment {endpoint.name}"
 
 
 def _refuse_silent(endpoint: Endpoint, plain: ProbeReply) -> NoReturn:
