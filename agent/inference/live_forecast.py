@@ -62,7 +62,7 @@ class WorkTaken:
 
 
 def forecast_seconds(
-    total: int, done: int, in_flight: int, elapsed: float, variation: float, longest_s: float
+    total: float, done: int, in_flight: int, elapsed: float, variation: float, longest_s: float
 ) -> Range:
     """Return the seconds that `total` answers take from the first request to the last answer.
 
@@ -89,10 +89,12 @@ class _Server:
     """The replies of one server.
 
     Attributes:
-        questions: number of first requests that the work needs; corrections come on top.
+        questions: number of first requests that the work needs at most; corrections come on top.
+        skipped: number of these that were found unnecessary.
     """
 
     questions: int
+    skipped: int = 0
     first_replies: int = 0
     replies: int = 0
     uncounted: int = 0
@@ -115,10 +117,27 @@ class _Server:
             return None
         # Failed requests have no tokens, and some replies have to be corrected, as many as among those seen.
         share = self.prompt.count / self.first_replies
-        requests = max(self.prompt.count, round(self.questions * share))
+        expected = expect_work(self.questions, self.first_replies, self.skipped)
+        least = max(self.prompt.count, round(expected.low * share))
+        most = max(self.prompt.count, round(expected.high * share))
         return TokenRange(
-            self.prompt.predict_total(requests), self.completion.predict_total(requests)
+            prompt=_predict_between(self.prompt, least, most),
+            completion=_predict_between(self.completion, least, most),
         )
+
+
+def _predict_between(sample: Sample, least: int, most: int) -> Range:
+    return Range(sample.predict_total(least).low, sample.predict_total(most).high)
+
+
+def expect_work(planned: int, done: int, skipped: int) -> Range:
+    """Return how many pieces of work there are, of which `skipped` turned out to be unnecessary.
+
+    Those that are left may turn out so in the same share, or not at all.
+    """
+    most = planned - skipped
+    share = done / (done + skipped) if done else 1.0
+    return Range(done + max(0, most - done) * share, most)
 
 
 class LiveForecast:
@@ -149,6 +168,7 @@ class LiveForecast:
         self._clock = clock
         self._began = clock()
         self._done = 0
+        self._skipped = 0
         self._seconds = Sample()
         self._servers = {name: _Server(number) for name, number in questions.items()}
         # Before each of the concurrent requests was answered once, nothing tells a fast server from a full one.
@@ -165,12 +185,20 @@ class LiveForecast:
     def count_answer(self) -> None:
         """Record that an answer is complete, after the last of its replies."""
         self._done += 1
-        if self.first is None and self._seen_first <= self._done < self._answers:
+        if self.first is None and self._seen_first <= self._done < self._answers - self._skipped:
             self.first = WorkForecast(self._forecast_seconds(), self._forecast_tokens())
+
+    def skip_answer(self) -> None:
+        """Record that an answer turned out to need no request."""
+        self._skipped += 1
+
+    def skip_question(self, server: str) -> None:
+        """Record that a question to this server need not be asked, because its reply is known."""
+        self._servers[server].skipped += 1
 
     def estimate_remaining(self) -> Range | None:
         """Return the seconds from now to the last answer; None before there is a forecast."""
-        if self.first is None or self._done >= self._answers:
+        if self.first is None or self._done >= self._answers - self._skipped:
             return None
         return self._forecast_seconds().shift(self._began - self._clock())
 
@@ -196,12 +224,18 @@ class LiveForecast:
         )
 
     def _forecast_seconds(self) -> Range:
-        elapsed = self._clock() - self._began
+        expected = expect_work(self._answers, self._done, self._skipped)
+        return Range(
+            self._forecast_total_seconds(expected.low).low,
+            self._forecast_total_seconds(expected.high).high,
+        )
+
+    def _forecast_total_seconds(self, answers: float) -> Range:
         return forecast_seconds(
-            self._answers,
+            answers,
             self._done,
             self._in_flight,
-            elapsed,
+            self._clock() - self._began,
             self._seconds.variation,
             self._seconds.highest - self._seconds.mean,
         )

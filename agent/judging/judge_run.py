@@ -201,6 +201,7 @@ class _RunJudging:
         self.asked = 0
         self.writer = writer
         self.live: LiveForecast | None = None
+        self._replied: set[int] = set()  # unfinished answers with a reply to this command
         self._seats_filled = 0
         self._seats_to_fill = 0
         self._store = store
@@ -382,6 +383,8 @@ class _RunJudging:
         )
         if key in self._open:
             self._open[key].waiting += waiting
+            if self.live is not None:
+                self.live.skip_question(server.judge.deployment.name)
             return None
         judgement = self.writer.judgement(key)
         if judgement is None:
@@ -393,6 +396,8 @@ class _RunJudging:
         if server.queue_repair(question):
             self._open[key] = question
             return question
+        if self.live is not None:
+            self.live.skip_question(server.judge.deployment.name)
         self._settle(question, None)
         return None
 
@@ -405,6 +410,7 @@ class _RunJudging:
         if not _is_not_sent(result):
             self.asked += 1
             self._count_reply(server, question, result)
+            self._replied.update(position for position, _ in question.waiting)
         if isinstance(result, Failure) and result.reason == Reason.EMPTY:
             result = _EMPTY_REPLY
         if isinstance(result, Failure):
@@ -449,8 +455,11 @@ class _RunJudging:
         score = None
         if self._measure is not None:
             score = (self._measure, compute_jury_score(seats, self._use))
-        if self.live is not None:
+        if self.live is not None and position in self._replied:
+            self._replied.discard(position)
             self.live.count_answer()
+        elif self.live is not None:
+            self.live.skip_answer()
         self.writer.keep_answer(position, self._use.name, seats, score)
 
 

@@ -158,3 +158,27 @@ def test_failed_requests_take_time_and_no_tokens():
     assert live.first is not None
     assert live.first.tokens["server"].completion == Range(200, 200)
     assert live.first.seconds.low <= 40 <= live.first.seconds.high
+
+
+@pytest.mark.parametrize("reused", ["first", "every other"])
+def test_replies_that_are_stored_already_are_no_measure_of_speed(reused: str):
+    clock = Clock()
+    live = LiveForecast(200, 1, {"judge": 200}, clock)
+    for number in range(200):
+        is_stored = number < 100 if reused == "first" else number % 2 == 0
+        if is_stored:
+            live.skip_question("judge")
+            live.skip_answer()
+            continue
+        clock.now += 1
+        live.count_reply("judge", make_reply(1.0))
+        live.count_answer()
+    assert live.first is not None
+    middle = (live.first.seconds.low + live.first.seconds.high) / 2
+    assert 100 / 1.5 <= middle <= 100 * 1.5
+    assert (
+        live.first.tokens["judge"].completion.low
+        <= 1000
+        <= live.first.tokens["judge"].completion.high
+    )
+    assert live.end().seconds == 100

@@ -36,13 +36,16 @@ def counted(text: str) -> Body:
 
 @pytest.fixture
 def slow_judges(tmp_path: Path) -> Iterator[Site]:
-    """A site whose model and judge, one server, take 50 ms for each reply; the judge's first replies are faulty."""
+    """A site whose model and judge take 50 ms for each reply; every other reply of the judge has to be corrected."""
     site = create_site(tmp_path / "site", "Test")
     open_benchmark(site, instances=60)
     write_jury(site.judges, "a")
     replies = [counted(text) for text in ("no verdict", verdict())]
-    with judge_server(acts(*(replies * 200)), latency_s=0.05) as server:
-        deploy(site, {"a": server.url}, PRICES)
+    with (
+        judge_server(acts(*(replies * 200)), latency_s=0.05) as judge,
+        judge_server(acts(counted("An answer")), latency_s=0.05) as model,
+    ):
+        deploy(site, {"a": judge.url, "m": model.url}, PRICES)
         yield site
 
 
@@ -59,7 +62,7 @@ def assert_holds(low: float, high: float, took: float) -> None:
 
 
 def test_a_run_ends_with_its_forecast_beside_what_it_took(slow_judges: Site):
-    words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "-n", "2")
+    words = ("run", "-r", "open:model=test/m", "--suite", "s", "--quiet", "-n", "2")
     said = told(slow_judges, *words)
     lines = read_lines(said)
     assert list(lines) == ["asking", "judging", "both"]
@@ -67,19 +70,19 @@ def test_a_run_ends_with_its_forecast_beside_what_it_took(slow_judges: Site):
         assert_holds(low, high, took)
     assert lines["asking"][2] >= 1.5  # 60 answers of 50 ms, 2 at once
     assert re.search(
-        r"asking: cost forecast [\d.]+ to [\d.]+ EUR by tokens, .*, was [\d.]+ EUR", said
+        r"judging: cost forecast [\d.]+ to [\d.]+ EUR by tokens, .*, was [\d.]+ EUR", said
     )
     assert "forecast" not in told(slow_judges, *words)  # nothing is asked again
 
 
 def test_judging_expects_the_corrections_that_it_saw(slow_judges: Site):
-    told(slow_judges, "run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "--no-judging")
+    told(slow_judges, "run", "-r", "open:model=test/m", "--suite", "s", "--quiet", "--no-judging")
     said = told(slow_judges, "judge", "--suite", "s", "--quiet", "-n", "2")
     assert_holds(*read_lines(said)["judging"])
 
 
 def test_a_dry_run_rests_on_20_stored_answers_and_judgements(slow_judges: Site):
-    words = ("run", "-r", "open:model=test/a", "--suite", "s", "--quiet", "-n", "2")
+    words = ("run", "-r", "open:model=test/m", "--suite", "s", "--quiet", "-n", "2")
     assert "how many is not known yet" in told(slow_judges, *words, "--dry-run")
     told(slow_judges, *words, "-m", "20")
     said = told(slow_judges, *words, "--dry-run")
