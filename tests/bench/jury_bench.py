@@ -82,7 +82,7 @@ def judging(site: Any) -> tuple[float, float, list[tuple[str, bytes]]]:
 
     took: list[tuple[float, float]] = []
     sent: list[tuple[str, bytes]] = []
-    real, real_encode, real_ask = stage._Hearing.ask, client.encode_request, client.ask_all
+    real, real_encode, real_ask = stage._RunJudging.ask, client.encode_request, client.ask_all
 
     async def timed(self: Any, *given: Any) -> None:
         wall, cpu = time.perf_counter(), time.process_time()
@@ -97,12 +97,12 @@ def judging(site: Any) -> tuple[float, float, list[tuple[str, bytes]]]:
 
         await real_ask(deployment, walk(), *given, **more)
 
-    stage._Hearing.ask = timed  # type: ignore[method-assign]
+    stage._RunJudging.ask = timed  # type: ignore[method-assign]
     stage.ask_all = noted  # type: ignore[assignment]
     try:
         heard, _ = judge_suite(site, JudgeOptions("s"), Progress(quiet=True))
     finally:
-        stage._Hearing.ask, stage.ask_all = real, real_ask  # type: ignore[method-assign]
+        stage._RunJudging.ask, stage.ask_all = real, real_ask  # type: ignore[method-assign]
     assert heard[0].judged.open == 0
     assert heard[0].summary.main.mean.value == 4.0
     return *took[0], sent
