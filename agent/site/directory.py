@@ -49,7 +49,7 @@ model_deployments: []
 #    client_spec:
 #      class_name: helm.clients.vllm_client.VLLMChatClient
 #      args:
-#        base_url: http://127.0.0.1:8000/v1
+#        base_url: http://127.0.0.1:8000/v1      # several servers of this model: base_urls: [URL, URL]
 #        vllm_model_name: Qwen/Qwen2.5-7B-Instruct
 """
 
