@@ -9,11 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from agent.model_servers.running import read_begin
 from tests.servers.real_servers import OFFLINE
 
 _MARK = "INTRAMURAL_TEST_MARK"
 _LOOPBACK = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F")
 _NONE = ("00000000", "0" * 32)  # the remote address of a socket that listens
+
+
+def read_parent(process: int) -> int:
+    """Return the number of a process's parent; 0 if the process has ended."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_bytes()
+    except OSError:
+        return 0
+    return int(stat.rpartition(b")")[2].split()[1])
 
 
 class Commands:
@@ -28,6 +38,7 @@ class Commands:
         self.site = site
         self._python = str(environment / "bin/python")
         self._mark = f"{_MARK}={secrets.token_hex(8)}"
+        self._known: dict[int, int] = {}  # when each process began
 
     def run(
         self, *arguments: str, limit_kib: int | None = None
@@ -65,18 +76,51 @@ class Commands:
     def find(self, part: str = "") -> list[int]:
         """Return the numbers of the processes with this part in their command line."""
         found: list[int] = []
+        for number in self._find_all():
+            with suppress(OSError):
+                if part.encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+                    found.append(number)
+        return found
+
+    def find_engines(self) -> list[int]:
+        """Return the numbers of the engines' processes, which guardians have started."""
+        guardians = self.find("model_servers.guardian")
+        return [number for number in self._find_all() if read_parent(number) in guardians]
+
+    def _find_all(self) -> list[int]:
+        """Return all processes that the commands have started.
+
+        A process that writes a title for itself, as vLLM's do, overwrites its environment with it. So their children
+        are found as well, and stay known when their parents have ended.
+        """
+        parents: dict[int, int] = {}
         for folder in Path("/proc").iterdir():
             if not folder.name.isdigit():
                 continue
+            number = int(folder.name)
+            parents[number] = read_parent(number)
             with suppress(OSError):
-                is_ours = self._mark.encode() in (folder / "environ").read_bytes()
-                if is_ours and part.encode() in (folder / "cmdline").read_bytes():
-                    found.append(int(folder.name))
-        return found
+                if self._mark.encode() in (folder / "environ").read_bytes():
+                    self._known[number] = read_begin(number)
+        grown = True
+        while grown:
+            children = {
+                number
+                for number, parent in parents.items()
+                if parent in self._known and number not in self._known
+            }
+            self._known.update((number, read_begin(number)) for number in children)
+            grown = bool(children)
+        self._known = {
+            number: began
+            for number, began in self._known.items()
+            if began and read_begin(number) == began
+        }
+        return list(self._known)
 
-    def kill(self, part: str) -> None:
-        """Kill the processes with this part in their command line."""
-        for number in self.find(part):
+    def kill(self, numbers: list[int]) -> None:
+        """Kill these processes."""
+        for number in numbers:
             with suppress(ProcessLookupError):
                 os.kill(number, signal.SIGKILL)
 
@@ -85,7 +129,7 @@ class Commands:
         until = time.monotonic() + seconds
         while left := self.find():
             if time.monotonic() > until:
-                self.kill("")
+                self.kill(left)
                 raise AssertionError(f"{len(left)} processes were left behind")
             time.sleep(0.2)
 

