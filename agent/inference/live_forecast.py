@@ -118,8 +118,11 @@ class _Server:
         # Failed requests have no tokens, and some replies have to be corrected, as many as among those seen.
         share = self.prompt.count / self.first_replies
         expected = expect_work(self.questions, self.first_replies, self.skipped)
-        least = max(self.prompt.count, round(expected.low * share))
-        most = max(self.prompt.count, round(expected.high * share))
+        corrected = min(1.0, abs(share - 1))
+        rest = max(0.0, 1 - self.first_replies / max(1.0, expected.high))
+        spread = NORMAL_DEVIATE * rest * math.sqrt(corrected * (1 - corrected) / self.first_replies)
+        least = max(self.prompt.count, round(expected.low * (share - spread)))
+        most = max(self.prompt.count, round(expected.high * (share + spread)))
         return TokenRange(
             prompt=_predict_between(self.prompt, least, most),
             completion=_predict_between(self.completion, least, most),
