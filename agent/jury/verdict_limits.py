@@ -26,8 +26,9 @@ _MAX_MARK = 64  # characters; a mark is lengthened by 8 for as long as it occurs
 # Servers that enforce schemas, including the length of texts. Others may refuse a schema that states a length.
 ENFORCING_SERVERS = frozenset({"vllm", "llama.cpp", "llama-cpp-python", "ollama"})
 
-# Longest scale -> step of the scores that are listed for it, in tenths. On longer scales a score may be any number.
-_STEPS = ((2, 1), (50, 5), (100, 10))
+# Longest scale -> step of the scores that are listed for it, in hundredths. On longer scales a score may be any number.
+_STEPS = ((2, 5), (50, 50), (100, 100))
+_LEAST_LISTED = 5  # a scale with fewer round numbers is too short to be judged in such steps
 
 
 def limit_verdict_tokens(rubric: Rubric, window: int | None, *, thinks: bool) -> int:
@@ -95,24 +96,29 @@ def _build_text_schema(max_characters: int | None) -> dict[str, object]:
 
 
 def _build_score_schema(scale: Scale) -> dict[str, object]:
-    """Return the schema of a score: the round numbers of the scale, or any number if the scale is long."""
+    """Return the schema of a score: the round numbers of the scale, or any number if they do not suit it."""
     scores = _list_scores(scale)
     return {"type": "number", "enum": scores} if scores else {"type": "number"}
 
 
 def _list_scores(scale: Scale) -> list[int | float]:
-    """Return every tenth of a short scale, every half of a usual one, or every whole number; empty for a long one."""
+    """Return every twentieth of a short scale, every half of a usual one, or every whole number.
+
+    The list is empty if the scale is long, if it is very short, or if one of its ends is not a round number: the best
+    or the worst grade could not be written otherwise.
+    """
     step = next((step for length, step in _STEPS if scale.high - scale.low <= length), None)
     if step is None:
         return []
-    # In tenths, because floating-point sums of 0.1 are not round.
-    first, last = math.ceil(round(scale.low * 10, 6)), math.floor(round(scale.high * 10, 6))
+    # In hundredths, because floating-point sums of 0.05 are not round.
+    first, last = math.ceil(round(scale.low * 100, 6)), math.floor(round(scale.high * 100, 6))
     scores: list[int | float] = []
-    for tenths in range(first, last + 1):
-        if tenths % step == 0:
+    for hundredths in range(first, last + 1):
+        if hundredths % step == 0:
             # Servers compare listed values as text, and judges write 4 rather than 4.0.
-            scores.append(tenths // 10 if tenths % 10 == 0 else tenths / 10)
-    return scores
+            scores.append(hundredths // 100 if hundredths % 100 == 0 else hundredths / 100)
+    has_ends = bool(scores) and scores[0] == scale.low and scores[-1] == scale.high
+    return scores if has_ends and len(scores) >= _LEAST_LISTED else []
 
 
 def _build_object_schema(properties: Mapping[str, object]) -> dict[str, object]:

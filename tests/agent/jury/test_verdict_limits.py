@@ -95,8 +95,8 @@ def test_texts_end_where_the_server_enforces_it(server: str):
     ("scale", "scores"),
     [
         (Scale(1, 5), [1, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5]),
-        (Scale(0.7, 1.2), [0.7, 0.8, 0.9, 1, 1.1, 1.2]),
-        (Scale(-1, 0), [-1, -0.9, -0.8, -0.7, -0.6, -0.5, -0.4, -0.3, -0.2, -0.1, 0]),
+        (Scale(0.7, 1), [0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1]),
+        (Scale(-1, 0), [-1, *(-hundredths / 100 for hundredths in range(95, 0, -5)), 0]),
         (Scale(0, 100), list(range(101))),
     ],
 )
@@ -104,11 +104,29 @@ def test_only_scores_within_the_scale_can_be_written(scale: Scale, scores: list[
     rubric = replace(make_rubric("a"), scale=scale)
     score = read_schema(rubric)["properties"]["a"]["properties"]["score"]
     assert score == {"type": "number", "enum": scores}
-    assert not any(".0" in json.dumps(listed) for listed in scores)
+    assert not any(json.dumps(listed).endswith(".0") for listed in scores)
 
 
-def test_on_a_long_scale_the_reader_alone_checks_the_score():
-    rubric = replace(make_rubric("a"), scale=Scale(0, 1000))
+@pytest.mark.parametrize("quarter", [0.25, 0.5, 0.75])
+def test_a_judge_can_give_quarters_of_a_point(quarter: float):
+    rubric = replace(make_rubric("a"), scale=Scale(0, 1))
+    assert quarter in read_schema(rubric)["properties"]["a"]["properties"]["score"]["enum"]
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        Scale(0, 1000),
+        Scale(0, 0.05),  # its only round number would be 0: every answer would get the worst grade
+        Scale(0, 0.1),
+        Scale(0.01, 0.09),
+        Scale(0.33, 1),  # the worst grade could not be written
+        Scale(0, 2.25),  # nor the best
+        Scale(1, 51.5),
+    ],
+)
+def test_on_a_scale_without_round_ends_the_reader_alone_checks_the_score(scale: Scale):
+    rubric = replace(make_rubric("a"), scale=scale)
     score = read_schema(rubric)["properties"]["a"]["properties"]["score"]
     assert score == {"type": "number"}
 
