@@ -111,6 +111,15 @@ def test_no_text_raises(text: str):
     parse_metrics(VLLM + text)
 
 
+@pytest.mark.parametrize("name", ["vllm:num_requests_running", "vllm:prompt_tokens_total"])
+def test_numbers_that_overflow_when_added_up_are_no_figures(name: str):
+    figures = parse_metrics(f"{VLLM}\n{name} 1e308\n{name} 1e308\n")
+    assert figures == parse_metrics(VLLM)
+    work = subtract_figures(figures, parse_metrics(VLLM))
+    assert work is not None
+    assert describe_work(work, 1.0) == ""
+
+
 def test_two_readings_tell_of_the_work_between_them():
     before = parse_metrics(VLLM)
     assert before is not None
