@@ -191,7 +191,7 @@ def test_a_truncated_or_a_wrong_file_is_named_and_nothing_is_left(
 
 @_llamacpp_alone
 def test_too_little_memory_is_said_and_nothing_is_left(commands, engine):
-    done = commands.run("models", "serve", NAME, "--background", limit_kib=700_000)
+    done = commands.run("models", "serve", NAME, "--background", limit_kib=500_000)
     assert done.returncode != 0
     assert "too little memory" in done.stderr
 
