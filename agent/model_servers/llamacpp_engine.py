@@ -9,6 +9,9 @@ import sys
 from typing import Any
 
 _ERRORS_ONLY = 1  # llama.cpp's verbosity; above it, prompts might be written to the log
+# Memory for prompts answered before, whose beginnings may come again. llama.cpp's own bound, 8 GiB, is more than many
+# machines can spare.
+_KEPT_PROMPTS_MIB = 512
 
 
 def serve(settings: dict[str, Any]) -> None:
@@ -28,6 +31,7 @@ def serve(settings: dict[str, Any]) -> None:
         params.cpuparams.n_threads = settings["threads"]
     if settings["gpu_layers"] is not None:
         params.n_gpu_layers = settings["gpu_layers"]
+    params.cache_ram_mib = _KEPT_PROMPTS_MIB
     params.offline = True
     params.endpoint_metrics = True
     params.ui = False
