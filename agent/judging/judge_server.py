@@ -19,6 +19,9 @@ from agent.jury.verdict_limits import (
 from agent.store import Judgement, Seat
 from agent.vocabulary import ChatRequest, Message, Response
 
+# Corrections that were cut off in the most room before a judge is taken to ramble rather than to think.
+_CUT_OFF_AT_MOST = 3
+
 
 def enforces_schema(capabilities: Capabilities) -> bool:
     """Return whether a server makes a judge's verdict follow a JSON schema.
@@ -41,6 +44,7 @@ class JudgeQuestion:
         judgement: the replies so far.
         waiting: (position, seat) of each seat that waits for the reply.
         filled: the outcome of the replies so far; the seat's number is set later.
+        has_most_room: whether a correction is asked for with the most room.
     """
 
     key: bytes
@@ -49,6 +53,7 @@ class JudgeQuestion:
     judgement: Judgement
     waiting: list[tuple[int, int]]
     filled: Seat | None = None
+    has_most_room: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -63,6 +68,7 @@ class JudgeServer:
         firsts: the questions that have not been asked yet.
         repairs: requests for corrections that have not been sent yet.
         thinks: whether the model thinks before it replies, by the probe, by its deployment, or by a reply.
+        cut_off: number of corrections that were cut off although they had the most room, since the last that was not.
     """
 
     judge: SeatedJudge
@@ -72,6 +78,7 @@ class JudgeServer:
     firsts: Iterator[JudgeQuestion] = field(default_factory=lambda: iter(()))
     repairs: deque[tuple[JudgeQuestion, ChatRequest]] = field(default_factory=deque)
     thinks: bool = False
+    cut_off: int = 0
 
     def __post_init__(self) -> None:
         """Find out whether the model is known to think."""
@@ -125,6 +132,8 @@ class JudgeServer:
         judgement = question.judgement
         self._note_thoughts(judgement.replies)
         question.filled = fill_seat(0, question.key, judgement, self.rubric, question.texts)
+        if question.has_most_room:
+            self._note_room(judgement.replies[-1])
         if (
             len(judgement.replies) != 1
             or question.filled.reason is None
@@ -136,9 +145,25 @@ class JudgeServer:
         messages = write_repair_messages(
             question.request.messages, reply.text, fault, self.rubric, judgement.marker
         )
-        correction = self.fit_room(replace(question.request, messages=messages))
+        correction = replace(question.request, messages=messages)
+        if fault is Fault.CUT_OFF and self.cut_off < _CUT_OFF_AT_MOST:
+            # The model may think within its reply, where no mark shows it, or write in a language with short tokens.
+            question.has_most_room = True
+            correction = replace(correction, max_tokens=self._limit_tokens(thinks=True))
+        else:
+            correction = self.fit_room(correction)
         self.repairs.append((question, correction))
         return True
+
+    def _note_room(self, correction: Response) -> None:
+        """Learn from a correction in the most room whether the room that follows from the rubric is too small."""
+        if correction.finish_reason == "length":
+            self.cut_off += 1
+            return
+        self.cut_off = 0
+        usual_room = self._limit_tokens(thinks=False)
+        if correction.completion_tokens is not None and correction.completion_tokens > usual_room:
+            self.thinks = True
 
     def _note_thoughts(self, replies: Iterable[Response]) -> None:
         if any(reply.reasoning.strip() for reply in replies):

@@ -39,7 +39,10 @@ def limit_verdict_tokens(rubric: Rubric, window: int | None, *, thinks: bool) ->
         window: the judge's context window in tokens, half of which is left for the prompt; None if unknown.
         thinks: whether the model thinks before it replies.
     """
-    tokens = THINKING_TOKENS if thinks else estimate_verdict_tokens(rubric)
+    tokens = estimate_verdict_tokens(rubric)
+    if thinks:
+        # A verdict with very many texts still leaves half of this room for thoughts.
+        tokens = max(THINKING_TOKENS, THINKING_TOKENS // 2 + tokens)
     return tokens if window is None else max(1, min(tokens, window // 2))
 
 

@@ -26,6 +26,7 @@ from tests.agent.fault_server import (
     Status,
 )
 from tests.agent.judging.juries import (
+    NOTE,
     Script,
     acts,
     deploy,
@@ -440,14 +441,36 @@ def list_rooms(server: FaultServer) -> list[int]:
     return [asked.body["max_tokens"] for asked in judged(server)]
 
 
-def test_a_judge_that_rambles_is_stopped_by_the_room_of_its_rubric(jury: Make):
+def test_a_judge_that_rambles_is_stopped_by_the_room_of_its_rubric(jury: Make, site: Site):
+    open_benchmark(site, instances=8)
+    write_setting(site, "max_in_flight: 1")
     endless = Message({"role": "assistant", "content": "Well, " * 200}, finish="length")
     bench = jury(acts(endless), says(GOOD), says(BETTER))
+    bench.site = Site(site.directory)
     bench.run()
-    assert (bench.scores(), bench.seats()) == ([3.0, 3.0], ["cut_off", None, None])
+    assert (set(bench.scores()), bench.seats()) == ({3.0}, ["cut_off", None, None])
     rooms = list_rooms(bench.servers[0])
-    assert len(rooms) == 4  # two answers, each with one request for a correction
-    assert max(rooms) < 500
+    assert len(rooms) == 16  # eight answers, each with one request for a correction
+    assert (
+        sorted(rooms)[-3:] == [4096] * 3
+    )  # it is given more room only until it is known to ramble
+    assert max(sorted(rooms)[:-3]) < 500
+
+
+def test_a_judge_whose_thoughts_bear_no_mark_is_not_cut_off_for_good(jury: Make):
+    def think_within_the_reply(asked: Asked) -> Action | None:
+        if NOTE not in asked.prompt:
+            return None
+        if asked.body["max_tokens"] < 1000:
+            return Message(
+                {"role": "assistant", "content": "Okay, I should compare. " * 40}, finish="length"
+            )
+        content = f"{'Okay, I should compare. ' * 80}\n{GOOD}"
+        return Message({"role": "assistant", "content": content})
+
+    bench = jury(think_within_the_reply)
+    assert bench.command() == 0
+    assert (bench.scores(), bench.seats()) == ([2.0, 2.0], [None])
 
 
 def test_a_judge_that_turns_out_to_think_gets_room_for_its_thoughts(jury: Make):

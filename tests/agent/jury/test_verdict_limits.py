@@ -50,6 +50,13 @@ def test_a_model_that_thinks_keeps_room_for_its_thoughts():
     assert limit_verdict_tokens(make_rubric("a"), None, thinks=True) == THINKING_TOKENS
 
 
+def test_a_model_that_thinks_has_more_room_than_others_for_the_longest_rubric():
+    rubric = make_rubric(*(f"criterion {number}" for number in range(60)))
+    verdict = limit_verdict_tokens(rubric, None, thinks=False)
+    assert verdict > THINKING_TOKENS
+    assert limit_verdict_tokens(rubric, None, thinks=True) - verdict >= THINKING_TOKENS // 2
+
+
 @pytest.mark.parametrize("thinks", [False, True])
 def test_half_of_a_small_window_is_left_for_the_prompt(thinks: bool):
     rubric = make_rubric("accuracy")
