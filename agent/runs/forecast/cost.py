@@ -87,6 +87,8 @@ class Forecast:
         answer_seen: tokens in all answers, if they resemble those; None without such answers.
         seconds_seen: time for all answers, if they resemble those; None if it is not known.
         corrections: requests among `requests` in which judges are asked to correct a reply; None if it is not known.
+        questions: number of answers that the requests give; a question whose options are rated needs several requests.
+        partly_seen: whether the figures of only some of several runs rest on stored answers.
     """
 
     requests: int
@@ -102,6 +104,8 @@ class Forecast:
     answer_seen: Range | None = None
     seconds_seen: Range | None = None
     corrections: int | None = None
+    questions: int = 0
+    partly_seen: bool = False
 
     @property
     def answers(self) -> Range:
@@ -165,7 +169,7 @@ def forecast(
     per_token = characters_a_token
     if counted_characters:
         per_token = counted_characters / sum(counts.values())
-    requests, tokens, shortened, not_fitting = 0, 0.0, 0, 0
+    questions, requests, tokens, shortened, not_fitting = 0, 0, 0.0, 0, 0
     answer_most = 0
     answers: list[float] = []
     for position, size in enumerate(sizes):
@@ -182,6 +186,7 @@ def forecast(
             prompt_tokens = budget
         # One more request counts the prompt's tokens before the texts of its options are rated.
         requests_of_prompt = 1 + size.rated_texts
+        questions += 1
         requests += requests_of_prompt
         tokens += requests_of_prompt * prompt_tokens + size.rated_characters / per_token
         answer_most += requests_of_prompt if size.rated_texts else max_tokens
@@ -200,6 +205,7 @@ def forecast(
         not_fitting=not_fitting,
         bounded=budget is not None,
         answer_least=min(answer_most, requests * least_tokens),
+        questions=questions,
     )
 
 
@@ -207,24 +213,24 @@ def apply_seen(run: Forecast, seen: SeenAnswers | None, in_flight: int) -> Forec
     """Return the forecast of answers, or judgements, that resemble those that were seen.
 
     Args:
-        run: a forecast without them; each request is for one answer.
+        run: a forecast without them.
         seen: stored answers like these; None if there are too few.
         in_flight: maximum number of concurrent requests.
     """
     if seen is None or not run.requests:
         return run
-    corrections = round(run.requests * seen.corrections)
+    corrections = round(run.questions * seen.corrections)
     prompt_tokens = run.prompt_tokens
     if corrections:
         # The second request repeats the first with the faulty reply.
-        prompt_tokens = round(seen.prompt_tokens.mean * run.requests)
+        prompt_tokens = round(seen.prompt_tokens.mean * run.questions)
     return replace(
         run,
         requests=run.requests + corrections,
         prompt_tokens=prompt_tokens,
         seen=seen.count,
-        answer_seen=seen.completion_tokens.predict_more(run.requests),
-        seconds_seen=seen.predict_seconds(run.requests, in_flight),
+        answer_seen=seen.completion_tokens.predict_more(run.questions),
+        seconds_seen=seen.predict_seconds(run.questions, in_flight),
         corrections=corrections,
     )
 
@@ -297,6 +303,7 @@ def describe_total(
 
 
 def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:
+    is_seen = [run.seen > 0 for run in forecasts if run.requests]
     answers = sum((run.answers for run in forecasts), start=Range(0.0, 0.0))
     return Forecast(
         requests=sum(run.requests for run in forecasts),
@@ -311,6 +318,8 @@ def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:
         seen=sum(run.seen for run in forecasts),
         answer_seen=answers,
         corrections=_add_known([run.corrections for run in forecasts]),
+        questions=sum(run.questions for run in forecasts),
+        partly_seen=any(is_seen) and not all(is_seen),
     )
 
 
@@ -347,6 +356,8 @@ def _describe_answers(run: Forecast) -> str:
     """Return the tokens of all answers with their basis."""
     low, high = round(run.answers.low), round(run.answers.high)
     tokens = f"{low:,} to {high:,} tokens out" if low < high else f"{high:,} tokens out"
+    if run.partly_seen:
+        return f"{tokens}, as in {run.seen:,} answers seen, and as allowed where none were seen"
     if run.seen:
         return f"{tokens}, as in {run.seen:,} answers seen"
     if run.answer_expected is not None:

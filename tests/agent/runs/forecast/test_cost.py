@@ -120,6 +120,29 @@ def test_answers_that_were_seen_say_how_long_the_others_will_be():
     assert lines[-1].endswith("as in 20 answers seen")
 
 
+def test_an_answer_whose_options_were_rated_is_seen_once_and_not_once_a_request():
+    references = tuple(Reference("eight   ", False) for _ in range(4))
+    question = Instance("1", "1", (Message("user", "?" * 400),), references, multiple_choice=True)
+    found = forecast([measure_prompt(question, rates_texts=True)] * 100, {}, **PLAIN)
+    assert found.requests == 500
+    # Each of the stored answers took five requests too, all in these 2 s.
+    seen = SeenAnswers(asked_seconds=11.0).add([AnswerSize(500, 5, 2.0)] * 20)
+    found = apply_seen(found, seen, 4)
+    assert found.answers == Range(500, 500)
+    assert found.seconds_seen is not None
+    assert found.seconds_seen.low < 51 < found.seconds_seen.high < 51 * 1.5
+
+
+def test_a_total_says_that_only_some_of_its_runs_rest_on_answers_seen():
+    unseen = forecast([prompt(400, answer=4)] * 100, {}, **PLAIN)
+    seen = apply_seen(unseen, SeenAnswers().add([AnswerSize(100, 10, 2.0)] * 20), 4)
+    nothing = forecast([], {}, **PLAIN)
+    paces, prices = [None, None], [None, None]
+    mixed = describe_total([seen, unseen], paces, prices)[1]
+    assert mixed.endswith("as in 20 answers seen, and as allowed where none were seen")
+    assert describe_total([seen, nothing], paces, prices)[1].endswith("as in 20 answers seen")
+
+
 def test_times_of_another_load_are_not_used():
     found = forecast([prompt(400, answer=4)] * 100, {}, **PLAIN)
     seen = SeenAnswers(asked_seconds=11.0).add([AnswerSize(100, 10, 2.0)] * 20)
