@@ -12,7 +12,7 @@ _MAX_SEATS = 99
 # Servers read a seed as 32 or 64 bits, with or without a sign. This range means the same to all of them; llama.cpp
 # takes -1 and 4,294,967,295 for "any seed".
 _MAX_SEED = 2**31 - 1
-_MAX_TEMPERATURE = 2.0  # servers refuse higher ones
+MAX_TEMPERATURE = 2.0  # servers refuse higher ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def read_judges(section: YamlMap) -> tuple[Judge, ...]:
     judges: list[Judge] = []
     for inner in section.maps("judges"):
         seed = inner.integer("seed", None, low=0, high=_MAX_SEED)
-        temperature = inner.number("temperature", 0.0, low=0, high=_MAX_TEMPERATURE)
+        temperature = inner.number("temperature", 0.0, low=0, high=MAX_TEMPERATURE)
         if inner.has("model_deployment"):
             judges.append(
                 Judge(

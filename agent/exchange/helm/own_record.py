@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from agent.catalog.judges import MAX_TEMPERATURE
 from agent.exchange.helm.juries import HelmSeat
 from agent.exchange.helm.names import metric_title
 from agent.exchange.json_path import MAX_NAME_LENGTH, JsonNode, read_json
@@ -250,20 +251,38 @@ def _read_end(node: JsonNode, *, of_jury: bool) -> float:
     return node.number() if of_jury else node.whole()
 
 
+def _read_seed(judge: JsonNode) -> int | None:
+    """Return the seed of a seat; None if it sets none. A rounded seed would be that of another seat."""
+    node = judge.maybe("seed")
+    if node is None:
+        return None
+    if node.whole() < 0:
+        raise node.wrong("a seed of 0 or more")
+    return node.whole()
+
+
+def _read_temperature(judge: JsonNode) -> float:
+    node = judge.maybe("temperature")
+    if node is None:
+        return 0.0
+    if not 0 <= node.number() <= MAX_TEMPERATURE:
+        raise node.wrong(f"a temperature from 0 to {MAX_TEMPERATURE:g}")
+    return node.number()
+
+
 def _read_jury(node: JsonNode) -> KeptJury:
     """Return a run's jury. The record contains neither the judges' deployments nor their prompts."""
     judges = []
     for judge in node.at("judges").items():
         name = judge.at("name").text()
         model = judge.at("model").name()
-        seed, temperature = judge.maybe("seed"), judge.maybe("temperature")
         judges.append(
             Judge(
                 model_deployment=model,
                 model_name=model,
                 name=name,
-                seed=None if seed is None else seed.count(),
-                temperature=0.0 if temperature is None else temperature.number(),
+                seed=_read_seed(judge),
+                temperature=_read_temperature(judge),
             )
         )
     scale = [end.number() for end in node.at("scale").items()]
