@@ -23,8 +23,8 @@ CONTEXT = 2048  # tokens; also what the tiny model takes
 NAME = "local/real"  # the deployment
 MODEL = "test/real"
 OFFLINE = {
-    "HF_HUBOFFLINE": "1",
-    "TRANSFORMERSOFFLINE": "1",
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "DO_NOT_TRACK": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",  # GiB
