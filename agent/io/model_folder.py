@@ -62,17 +62,22 @@ def _read_stated_size(path: Path) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Stamp:
-    """A file's name, size and modification time; if none of them changes, the contents are assumed unchanged."""
+    """A file's name and status; if nothing of it changes, the contents are assumed unchanged.
+
+    Unlike the modification time, the time of the last change cannot be set, and another file has another number.
+    """
 
     name: str
     size: int
     modified_ns: int
+    changed_ns: int
+    number: int
 
 
 def compute_digest(folder: Path, files: Iterable[Path]) -> str:
     """Return the SHA-256 over the names and contents of `files` in `folder`, in hex, independent of their order.
 
-    A file is read once per process unless its size or modification time changes.
+    A file is read once per process unless it is written or replaced.
 
     Raises:
         ModelFolderError: a file cannot be read.
@@ -82,7 +87,13 @@ def compute_digest(folder: Path, files: Iterable[Path]) -> str:
         for path in sorted(files):
             status = path.stat()
             stamps.append(
-                _Stamp(path.relative_to(folder).as_posix(), status.st_size, status.st_mtime_ns)
+                _Stamp(
+                    path.relative_to(folder).as_posix(),
+                    status.st_size,
+                    status.st_mtime_ns,
+                    status.st_ctime_ns,
+                    status.st_ino,
+                )
             )
     except OSError as error:
         raise ModelFolderError(f"one of its files cannot be read ({error.strerror})") from None

@@ -17,6 +17,8 @@ _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 _DIGESTS = "weights.json"  # in the site's folder `servers`
 _INDEX = "model.safetensors.index.json"
 _CONFIG = "config.json"
+# llama.cpp reads the other parts of a split file by itself.
+_PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf", re.DOTALL)
 _GGUF_SIGN = b"GGUF"
 _GGUF_HEADER = 2**20  # bytes in which the model's own numbers stand, before its vocabulary
 # The key, the number of its type (4: an unsigned number of 32 bits), and the value.
@@ -58,10 +60,11 @@ def compute_server_digest(server: ModelServer, servers: Path) -> str:
 def compute_digest(weights: Path, cache: Path) -> str:
     """Return the SHA-256 over the names and contents of all files of the weights.
 
-    Reading tens of gigabytes takes minutes, so the digest is kept until a file's size or modification time changes.
+    Reading tens of gigabytes takes minutes, so the digest is kept until a file is written or replaced, which its
+    status shows even if its size and modification time stay the same.
 
     Args:
-        weights: a file, or a folder.
+        weights: a file, the first part of a split GGUF file, or a folder.
         cache: JSON file with the digests computed so far. It is made if it does not exist.
 
     Raises:
@@ -93,6 +96,24 @@ def _check_gguf(path: Path) -> None:
         raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
     if sign != _GGUF_SIGN:
         raise ModelFolderError(f"{path.name} is not a GGUF file")
+    first, *others = _list_parts(path)
+    if first != path:
+        raise ModelFolderError(
+            f"{path.name} is a part of a split file; name the first, {first.name}"
+        )
+    for part in others:
+        if not part.is_file():
+            raise ModelFolderError(f"{part.name} is missing, a part of the split file {path.name}")
+
+
+def _list_parts(path: Path) -> list[Path]:
+    """Return the parts of a split GGUF file, by their names; another file is its own only part."""
+    part = _PART.fullmatch(path.name)
+    if part is None:
+        return [path]
+    base, _, count = part.groups()
+    numbers = range(1, int(count) + 1)
+    return [path.with_name(f"{base}-{number:05}-of-{count}.gguf") for number in numbers] or [path]
 
 
 def _check_context(server: ModelServer) -> None:
@@ -142,7 +163,7 @@ def _read_shards(index: Path) -> set[str]:
 def _list_files(weights: Path) -> Iterator[Path]:
     """Yield the files of the weights, without hidden ones."""
     if weights.is_file():
-        yield weights
+        yield from _list_parts(weights)
         return
     for path in sorted(weights.rglob("*")):
         parts = path.relative_to(weights).parts
@@ -151,12 +172,14 @@ def _list_files(weights: Path) -> Iterator[Path]:
 
 
 def _stamp_files(folder: Path, files: list[Path]) -> str:
-    """Return a digest of the files' places, sizes and modification times."""
-    stamps: list[tuple[str, int, int]] = []
+    """Return a digest of the files' places and of the status that changes whenever a file is written or replaced."""
+    stamps: list[tuple[str, int, int, int, int, int]] = []
     for path in files:
         status = path.stat()
         name = path.relative_to(folder).as_posix()
-        stamps.append((name, status.st_size, status.st_mtime_ns))
+        # Unlike the modification time, nobody can set the time of the last change (ctime).
+        times = (status.st_mtime_ns, status.st_ctime_ns)
+        stamps.append((name, status.st_size, *times, status.st_dev, status.st_ino))
     content = json.dumps([str(folder.absolute()), stamps])
     return hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()
 

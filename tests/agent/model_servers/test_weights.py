@@ -1,6 +1,7 @@
 """Weights on disk: what is refused before an engine reads it, and the digest that follows the bytes."""
 
 import json
+import os
 import struct
 from pathlib import Path
 
@@ -74,3 +75,38 @@ def test_the_digest_follows_the_bytes_and_is_kept(tmp_path: Path):
     assert compute_digest(folder, cache) != first
     cache.write_text("damaged")
     assert compute_digest(write_folder(tmp_path / "copy" / "m"), cache) == first
+
+
+def test_weights_swapped_under_the_same_size_and_time_are_hashed_anew(tmp_path: Path):
+    weights, cache = tmp_path / "m.gguf", tmp_path / "servers" / "weights.json"
+    weights.write_bytes(b"GGUF the model")
+    first = compute_digest(weights, cache)
+    status = weights.stat()
+    weights.write_bytes(b"GGUF a traitor")
+    os.utime(weights, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert compute_digest(weights, cache) != first
+    # `rsync --times` and `cp --preserve` put another file in its place.
+    copy = tmp_path / "copy.gguf"
+    copy.write_bytes(b"GGUF the model")
+    os.utime(copy, ns=(status.st_atime_ns, status.st_mtime_ns))
+    copy.replace(weights)
+    assert compute_digest(weights, cache) == first
+
+
+def test_the_digest_covers_every_part_of_a_split_gguf_file(tmp_path: Path):
+    parts = [tmp_path / f"m-0000{number}-of-00002.gguf" for number in (1, 2)]
+    for part in parts:
+        part.write_bytes(b"GGUF....")
+    (tmp_path / "other.gguf").write_bytes(b"GGUF....")
+    cache = tmp_path / "servers" / "weights.json"
+    server = ModelServer("llamacpp", parts[0])
+    check_weights(server, "local/m")
+    first = compute_digest(parts[0], cache)
+    (tmp_path / "other.gguf").write_bytes(b"GGUF of nobody")
+    assert compute_digest(parts[0], cache) == first
+    parts[1].write_bytes(b"GGUF of another model")
+    assert compute_digest(parts[0], cache) != first
+    parts[1].unlink()
+    assert "m-00002-of-00002.gguf is missing" in check(server)
+    parts[1].write_bytes(b"GGUF....")
+    assert "name the first, m-00001-of-00002.gguf" in check(ModelServer("llamacpp", parts[1]))
