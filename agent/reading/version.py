@@ -3,6 +3,7 @@
 # 1: until reasoning was separated in files and imports, JSON answers were read by their keys, and options, numbers,
 #    verdicts and queries by the rules of agent/reading. Runs of that time do not record a version.
 # 2: until later words could take back an option or a query that was stated before.
-# 3: these rules.
-READING_VERSION = 3
+# 3: until a repeated prompt, the beginning of another option's text and a list's bare numbers stopped to be answers.
+# 4: these rules.
+READING_VERSION = 4
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

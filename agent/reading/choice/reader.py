@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from agent.reading.choice.begun_texts import contradicts_begun_text
 from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError
 from agent.reading.choice.comments import read_listings
 from agent.reading.choice.content import read_content
@@ -95,7 +96,9 @@ def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if exchange is not None:
         claims = [claim for claim in claims if claim.start >= exchange.start]
     claim = choose_claim(claims, answer.text)
-    return None if claim is not None and is_weakened(answer, claim) else claim
+    if claim is None or is_weakened(answer, claim) or contradicts_begun_text(answer, claim):
+        return None
+    return claim
 
 
 def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:

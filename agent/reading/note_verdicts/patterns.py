@@ -69,6 +69,8 @@ SEVERAL = re.compile(
     rf"|\bto\b)\s{{0,2}}(?:(?:possibly|perhaps|maybe|also|in)\s){{0,2}}(?:{SENTENCE_WORD}\s)?\d{{1,4}}{NOT_AFTER}(?!\s?(?:mg|mm|cm|g|%|m[lL])\b)",
     re.IGNORECASE,
 )
+# "1. 2. 3. 4.": the numbers of a list without its items, behind the first of them.
+ONLY_NUMBERS = re.compile(r"(?:\d{1,4}[.):,;]{0,2}\s{0,3}){1,400}")
 LABEL = (
     r"(?:(?:so|thus|therefore|hence|then|and|in\sconclusion|overall)\b,?\s{0,2})?(?:(?:my|the"
     r"|our)\s{1,2})?(?:(?:final|correct|overall)\s{1,2})?"

@@ -255,7 +255,7 @@ class ClaimsOfText:
             if not match["word"] and match[0].lstrip().startswith(("- ", "+ ")):
                 return False
             return not match["word"] or match["word"].lower() != "s"
-        if patterns.STATUS.match(rest):
+        if patterns.STATUS.match(rest) or patterns.ONLY_NUMBERS.fullmatch(rest):
             return False
         if match["word"] or match["id"]:
             if match["mark"].strip() == ",":
@@ -333,7 +333,18 @@ class ClaimsOfText:
             return lines
         if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
             return lines
-        return [line for line in lines if line not in items or line.head["word"] or line.head["id"]]
+        others = [line for line in lines if line not in items]
+        if others and self._begins_next_item(others[-1], after=items[-1]):
+            others.pop()
+        named = [line for line in items if line.head["word"] or line.head["id"]]
+        return sorted([*others, *named], key=lambda line: line.start)
+
+    def _begins_next_item(self, line: _NumberedLine, *, after: _NumberedLine) -> bool:
+        """Return whether the answer was cut off in the number of the next item: "1" below "12. It was 50 mg."."""
+        number = line.head[0].strip()
+        is_next_line = self._flat[after.end : line.start] == "\n"
+        is_end = not self._flat[line.start + len(line.head[0]) :].strip()
+        return is_next_line and is_end and str(after.number + 1).startswith(number)
 
     def _mentions_others(self, line: _NumberedLine) -> bool:
         """Return whether the text after a numbered line's head mentions another sentence."""

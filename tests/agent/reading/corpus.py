@@ -45,7 +45,8 @@ class Answer:
         part: "development" if the rules were improved on it, otherwise "unseen".
         gold: the value that two readers read; "-" if the answer states none or they disagree.
         options: the options of a choice.
-        context: what else the reader is given: MedCalc's category, or MEDEC's numbered sentences.
+        context: what else the reader is given: MedCalc's category, MEDEC's numbered sentences, or the beginning of the
+            prompt.
         question: MedCalc's question, without the patient's note.
     """
 
@@ -114,7 +115,7 @@ def load_corpus() -> list[Answer]:
                     answer=row["answer"],
                     gold=_find_gold(path.stem, row),
                     options=tuple(row.get("options", ())),
-                    context=row.get("category") or row.get("sentences") or "",
+                    context=row.get("category") or row.get("sentences") or row.get("prompt") or "",
                     question=row.get("question", ""),
                 )
             )
