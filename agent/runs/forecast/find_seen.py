@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from agent.judging.jury_selection import SeatedJudge
+from agent.metrics import MetricUse
 from agent.runs.forecast.seen import SEEN_FIRST, SeenAnswers
 from agent.runs.plan import Plan
 from agent.store import Run, Store
@@ -34,10 +35,15 @@ def find_seen_answers(store: Store, plan: Plan) -> SeenAnswers | None:
     return None
 
 
-def find_seen_judgements(store: Store, judge: SeatedJudge, benchmark: str) -> SeenAnswers | None:
-    """Return the judgements of this judge in the newest run of a benchmark; None below `SEEN_FIRST`."""
+def find_seen_judgements(
+    store: Store, judge: SeatedJudge, benchmark: str, use: MetricUse
+) -> SeenAnswers | None:
+    """Return the judgements of this judge by the same rubric in the newest run of a benchmark.
+
+    None if there are fewer than `SEEN_FIRST`.
+    """
     for run in _list_newest(store, benchmark):
-        seats = _find_seats(run, judge)
+        seats = _find_seats(run, judge, use)
         if not seats:
             continue
         sizes = store.juries.read_sizes(run.run_id, seats, _READ)
@@ -52,13 +58,18 @@ def _list_newest(store: Store, benchmark: str) -> Iterator[Run]:
     yield from sorted(runs, key=lambda run: run.started_at, reverse=True)
 
 
-def _find_seats(run: Run, judge: SeatedJudge) -> list[int]:
-    """Return the seats that this judge had on a run's jury."""
+def _find_seats(run: Run, judge: SeatedJudge, use: MetricUse) -> list[int]:
+    """Return the seats that this judge had on a run's jury; [] if verdicts of that jury had other parts."""
     for metric in run.details.metrics:
-        if metric.jury is not None:
-            return [
-                number
-                for number, seated in enumerate(metric.judges)
-                if (seated.model_deployment or seated.model_name) == judge.deployment.name
-            ]
+        jury = metric.jury
+        if jury is None:
+            continue
+        asked = (jury.criteria, jury.fields, jury.prompt, jury.gold_shown)
+        if asked != (use.criteria, use.fields, use.prompt, use.gold_shown):
+            return []
+        return [
+            number
+            for number, seated in enumerate(metric.judges)
+            if (seated.model_deployment or seated.model_name) == judge.deployment.name
+        ]
     return []

@@ -199,7 +199,7 @@ async def _forecast_judges(
         positions = sorted(open_by_judge[key] & prompts.sizes.keys())
         trial = trials[identify_server(judge.deployment)]
         judge_forecast = await _forecast_judge(prompts, positions, judge, trial, limits)
-        seen = find_seen_judgements(store, judge, prompts.benchmark)
+        seen = find_seen_judgements(store, judge, prompts.benchmark, prompts.use)
         judge_forecast = apply_seen(judge_forecast, seen, judge.max_in_flight)
         forecasts.append(JudgeForecast(judge, trial, judge_forecast))
     return forecasts

@@ -100,6 +100,18 @@ def test_a_dry_run_rests_on_20_stored_answers_and_judgements(slow_judges: Site):
         assert_holds(float(found[1]) * share, float(found[2]) * share, took[phase][2])
 
 
+def test_verdicts_by_another_rubric_do_not_predict_those_to_come(slow_judges: Site):
+    words = ("-r", "open:model=test/m", "--suite", "s", "--quiet")
+    told(slow_judges, "run", *words, "-m", "20")
+    criteria = "".join(f"      part {number}: Is it right?\n" for number in range(8))
+    open_benchmark(slow_judges, instances=60, more=criteria)
+    said = told(slow_judges, "run", *words, "--dry-run")
+    assert "how many is not known yet" in said
+    judging = [line for line in said.splitlines() if line.startswith("  judge local/a:")]
+    assert judging
+    assert not any("answers seen" in line for line in judging)
+
+
 def test_a_note_about_several_runs_is_printed_once(slow_judges: Site):
     open_benchmark(slow_judges, instances=2, name="more")
     words = ("-r", "open:model=test/a", "-r", "more:model=test/a")
