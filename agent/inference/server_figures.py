@@ -13,6 +13,9 @@ _SAMPLE = re.compile(
     r"([A-Za-z_:][A-Za-z0-9_:]*)(?:\{[^\n]*\})?[ \t]+(\S+)(?:[ \t]+-?\d+)?[ \t\r]*"
 )
 _MAX_CHARACTERS = 4_000_000
+_MAX_VALUE = (
+    1e15  # no server has done as much; sums of higher values could exceed what a number holds
+)
 _MAX_VALUE = 1e15  # no server counts higher; sums of larger values would not be finite
 
 

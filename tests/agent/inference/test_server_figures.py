@@ -166,3 +166,13 @@ def test_requests_of_others_are_named():
     assert idle is not None
     assert describe_load(idle) == ""
     assert describe_work(replace(idle, prompt_tokens=0), 1.0) == ""
+
+
+def test_figures_that_add_up_to_more_than_a_number_holds_stop_no_run():
+    text = LLAMA + "llamacpp:requests_processing 1e308\n" * 2
+    figures = parse_metrics(text)
+    assert figures is not None
+    assert figures.running == 0
+    assert len(describe_load(replace(figures, waiting=1))) < 200
+    text = LLAMA.replace("tokens_predicted_total 16", "tokens_predicted_total 1e300")
+    assert parse_metrics(text) is None
