@@ -178,10 +178,11 @@ def _quote_server(endpoint: Endpoint, reply: ProbeReply) -> str:
     """
     if reply.status not in _TELLING_STATUSES:
         return ""
-    said = read_error_message(reply.fields)
     token = read_token(endpoint)
-    if token is not None and token in said:
+    # The whole message is searched: where it is cut, a part of the token could be left.
+    if token is not None and token in _find_error_message(reply.fields):
         return ""
+    said = read_error_message(reply.fields)
     return f'; it says: "{said}"' if said else ""
 
 
@@ -190,6 +191,11 @@ def read_error_message(fields: Mapping[str, object]) -> str:
 
     OpenAI and vLLM write it in `error.message` or `message`, FastAPI (transformers) in `detail`.
     """
+    return _fit_on_line(_find_error_message(fields))
+
+
+def _find_error_message(fields: Mapping[str, object]) -> str:
+    """Return the whole message in the JSON body of an error; "" if there is none."""
     error = fields.get("error")
     if isinstance(error, Mapping):
         error = error.get("message")
@@ -198,7 +204,7 @@ def read_error_message(fields: Mapping[str, object]) -> str:
         detail = detail[0].get("msg")  # FastAPI's list of wrong fields
     for said in (error, fields.get("message"), detail):
         if isinstance(said, str) and said.strip():
-            return _fit_on_line(said)
+            return said
     return ""
 
 

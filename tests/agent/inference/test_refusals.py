@@ -66,6 +66,21 @@ def test_a_message_with_the_bearer_token_is_not_repeated(tmp_path: Path):
         assert "odd request" not in str(refusal_of(endpoint))
 
 
+@pytest.mark.parametrize("before", [292, 1195])
+def test_no_part_of_a_token_is_repeated_where_a_message_is_cut(tmp_path: Path, before: int):
+    token = tmp_path / "token"
+    token.write_text("s3cret-token")
+    token.chmod(0o600)
+    fault = always(
+        refuse_with(
+            400, {"message": "key".ljust(before, " " if before > 300 else "-") + "s3cret-token"}
+        )
+    )
+    with FaultServer(models=(), fault=fault) as server:
+        endpoint = Deployment("local/test", "m", server.url, "m", token_file=token)
+        assert "s3cr" not in str(refusal_of(endpoint))
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
