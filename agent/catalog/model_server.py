@@ -13,6 +13,8 @@ _ENGINES: tuple[Engine, ...] = ("llamacpp", "vllm")
 _OWN = "is set by the agent"
 _RUNS_CODE = "could run code that is not vLLM's"
 _LOGS = "could write prompts to the server's log"
+_OTHER_WEIGHTS = "could serve a model other than the weights, whose digest is kept"
+_SENDS = "could send prompts or figures elsewhere"
 _REFUSED = {
     "--host": _OWN,
     "--port": _OWN,
@@ -26,6 +28,20 @@ _REFUSED = {
     "--enable-log-requests": _LOGS,
     "--enable-log-outputs": _LOGS,
     "--max-log-len": _LOGS,
+    "--no-disable-log-requests": _LOGS,
+    "--worker-cls": _RUNS_CODE,
+    "--worker-extension-cls": _RUNS_CODE,
+    "--scheduler-cls": _RUNS_CODE,
+    "--logits-processors": _RUNS_CODE,
+    "--tool-parser-plugin": _RUNS_CODE,
+    "--reasoning-parser-plugin": _RUNS_CODE,
+    "--load-format": _OTHER_WEIGHTS,
+    "--lora-modules": _OTHER_WEIGHTS,
+    "--tokenizer": _OTHER_WEIGHTS,
+    "--hf-config-path": _OTHER_WEIGHTS,
+    "--kv-events-config": _SENDS,
+    "--kv-transfer-config": _SENDS,
+    "--otlp-traces-endpoint": _SENDS,
 }
 
 
@@ -97,8 +113,11 @@ def _read_share(section: YamlMap) -> float | None:
 
 
 def _find_refusal(argument: str) -> str:
-    """Return why an argument is refused, or "". vLLM also accepts options with underscores or without their end."""
-    option = argument.partition("=")[0].replace("_", "-")
+    """Return why an argument is refused, or "". vLLM also accepts options with underscores or without their end.
+
+    A dot after an option's name begins the name of a value in it.
+    """
+    option = argument.partition("=")[0].partition(".")[0].replace("_", "-")
     if not option.startswith("--"):
         return ""  # the value of an option before it, or a short option, none of which is refused
     for refused, reason in _REFUSED.items():

@@ -157,6 +157,27 @@ def test_a_name_to_serve_that_is_no_deployment_is_refused(site: Site):
             "{engine: vllm, weights: a, extra_arguments: [--enable-log-requests]}",
             "could write prompts",
         ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--no-disable-log-requests]}",
+            "could write prompts",
+        ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--load_format=dummy]}",
+            "other than the weights",
+        ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--lora-modules, x=/y]}",
+            "other than the weights",
+        ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--kv-events-config.endpoint, 'tcp://*:1']}",
+            "could send prompts",
+        ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--otlp-traces-endpoint=http://a]}",
+            "could send prompts",
+        ),
+        ("{engine: vllm, weights: a, extra_arguments: [--worker-cls, a.B]}", "could run code"),
         ("{engine: vllm, weights: a, port: 80}", "port: unknown key"),
     ],
 )
