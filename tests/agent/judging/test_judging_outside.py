@@ -11,7 +11,9 @@ from agent.io.packaged import shipped
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import FaultServer
+from tests.agent.inference.counting_server import CountingServer
 from tests.agent.judging.juries import deploy, judge_server, kept, says, verdict, write_jury
+from tests.agent.runs.forecast.commands import told
 from tests.agent.runs.suites import run, write_benchmark
 
 NAME, NUMBER, MAIL, DATE = "Dr. Anna Kowalski", "617-555-0143", "a.k@ward.example", "03/14/2022"
@@ -77,6 +79,26 @@ def test_a_judge_outside_is_refused_unless_policy_and_settings_allow_it(
         assert ("outside_judges: true" in raised.value.advice) is not policy
         assert ("outside_judge_hosts" in raised.value.advice) is not host
         assert (model.asked, a.asked, a.seen_paths) == ([], [], [])
+
+
+def test_a_dry_run_shows_a_judge_outside_no_text_of_an_instance(site: Site):
+    site = allow(site)
+    with (
+        FaultServer(models=["m"], answer=f"Ask {NAME}.") as model,
+        CountingServer(window=8000, models=["judge"]) as outside,
+        CountingServer(window=8000, models=["judge"]) as inside,
+    ):
+        deploy(site, {"a": outside.url.replace("127.0.0.1", HOST), "b": inside.url})
+        write_jury(site.judges, "ab")
+        words = ("run", "--server", model.url, "-r", ENTRY, "--suite", "s", "--quiet")
+        told(site, *words, "--dry-run")
+        told(site, *words, "--no-judging")
+        told(site, "judge", "--suite", "s", "--judges", str(site.judges), "--dry-run")
+    seen_outside = json.dumps([asked.body for asked in (*outside.asked, *outside.counted)])
+    assert "Is it plain?" in seen_outside  # it counted the prompt without the texts
+    for text in ("invented note", NAME, NUMBER, MAIL, "Write to"):
+        assert text not in seen_outside
+    assert "invented note" in json.dumps([counted.body for counted in inside.counted])
 
 
 def test_what_a_judge_outside_receives_is_redacted_and_the_audit_log_says_so(site: Site):
