@@ -1,8 +1,9 @@
 """Run an engine, start it again after a crash, and end it with everything that it started.
 
 Started by `start.py` as `python -m agent.model_servers.guardian`. Its first line of input is a JSON object with the
-keys of `EngineStart`, the path of the log, and whether the server outlives the command that started it. If not, the
-guardian ends when its input ends, which the system sees to however that command ended.
+keys of `EngineStart`, the paths of the log and the weights, the stamp of the weights, and whether the server outlives
+the command that started it. If not, the guardian ends when its input ends, which the system sees to however that
+command ended.
 """
 
 import ctypes
@@ -66,7 +67,19 @@ class Guardian:
         until = now + _BACKOFF_S[min(recent, len(_BACKOFF_S)) - 1]
         while not self._ending and time.monotonic() < until:
             self._wait(_WATCH_S)
+        if not self._ending and self._has_other_weights():
+            log.write(b"guardian: the weights have changed; the engine is not started again\n")
+            return False
         return True
+
+    def _has_other_weights(self) -> bool:
+        """Return whether a new engine would read other weights than the first, under whose digest answers are kept."""
+        from agent.model_servers.weights import stamp_weights
+
+        try:
+            return stamp_weights(Path(self._start["weights"])) != str(self._start["stamp"])
+        except OSError:
+            return True
 
     def _start_engine(self, log: BinaryIO) -> subprocess.Popen[bytes]:
         engine = subprocess.Popen(

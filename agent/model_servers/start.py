@@ -16,11 +16,11 @@ from agent.catalog.deployments import Deployment
 from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError, InferenceError
 from agent.io.atomic_files import lock_folder, write_atomically
-from agent.model_servers.engines import EngineStart, describe_start
+from agent.model_servers.engines import describe_start
 from agent.model_servers.failures import explain_failure
 from agent.model_servers.loopback import ADDRESS, choose_port, is_ready
 from agent.model_servers.running import RunningServer, ServerFolder, read_begin
-from agent.model_servers.weights import check_weights, compute_server_digest
+from agent.model_servers.weights import check_weights, compute_server_digest, stamp_weights
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
@@ -123,6 +123,7 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
             "Add model_server with engine and weights to it in model_deployments.yaml.",
         )
     check_weights(managed, deployment.name)
+    stamp = stamp_weights(managed.weights)
     digest = compute_server_digest(managed, site.servers)
     folder = ServerFolder.find(site.servers, deployment.name)
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -134,9 +135,10 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
                 f"Stop it with `intramural models stop {deployment.name}`.",
             )
         served = replace(managed, digest=digest)
-        started = _start_guardian(folder, deployment, served, outlives=outlives)
+        started = _start_guardian(folder, deployment, served, stamp, outlives=outlives)
     try:
         _await_ready(started, folder, waiting)
+        _check_unchanged(managed, stamp, deployment.name)
     except BaseException:
         _end_guardian(started.guardian)
         folder.forget()
@@ -144,8 +146,26 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
     return started
 
 
+def _check_unchanged(managed: ModelServer, stamp: str, name: str) -> None:
+    """Refuse weights that were changed after they were hashed, since the engine may have read others."""
+    try:
+        is_unchanged = stamp_weights(managed.weights) == stamp
+    except OSError:
+        is_unchanged = False
+    if not is_unchanged:
+        raise InferenceError(
+            f"the server of {name} did not start: its weights changed while they were read",
+            "Start it again when they are complete.",
+        )
+
+
 def _start_guardian(
-    folder: ServerFolder, deployment: Deployment, managed: ModelServer, *, outlives: bool
+    folder: ServerFolder,
+    deployment: Deployment,
+    managed: ModelServer,
+    stamp: str,
+    *,
+    outlives: bool,
 ) -> _Started:
     port = choose_port()
     token = secrets.token_urlsafe(32)
@@ -160,7 +180,14 @@ def _start_guardian(
         stderr=subprocess.DEVNULL,
         start_new_session=outlives,
     )
-    _tell_guardian(guardian, start, folder, outlives=outlives)
+    content = {
+        **asdict(start),
+        "log": str(folder.log.absolute()),
+        "weights": str(managed.weights.absolute()),
+        "stamp": stamp,
+        "outlives": outlives,
+    }
+    _tell_guardian(guardian, content, outlives=outlives)
     server = RunningServer(
         deployment=deployment.name,
         engine=managed.engine,
@@ -175,11 +202,10 @@ def _start_guardian(
 
 
 def _tell_guardian(
-    guardian: "subprocess.Popen[bytes]", start: EngineStart, folder: ServerFolder, *, outlives: bool
+    guardian: "subprocess.Popen[bytes]", content: dict[str, object], *, outlives: bool
 ) -> None:
     """Send the guardian what to start. Its input stays open unless the server outlives this process."""
     assert guardian.stdin is not None
-    content = {**asdict(start), "log": str(folder.log.absolute()), "outlives": outlives}
     with suppress(BrokenPipeError):
         guardian.stdin.write(json.dumps(content).encode() + b"\n")
         guardian.stdin.flush()

@@ -86,6 +86,16 @@ def compute_digest(weights: Path, cache: Path) -> str:
     return known[stamp]
 
 
+def stamp_weights(weights: Path) -> str:
+    """Return a digest of the status of the weights' files, which changes whenever one is written or replaced.
+
+    Raises:
+        OSError: a file is missing.
+    """
+    folder = weights.parent if weights.is_file() else weights
+    return _stamp_files(folder, list(_list_files(weights)))
+
+
 def _check_gguf(path: Path) -> None:
     if not path.is_file():
         raise ModelFolderError(f"there is no file {path.name}")

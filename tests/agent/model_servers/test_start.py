@@ -204,6 +204,40 @@ def test_weights_that_change_while_they_are_served_are_noticed(site: Site, deplo
             start.resolve_managed(deployment, site)
 
 
+@pytest.mark.usefixtures("behave")
+def test_a_server_that_crashes_after_its_weights_were_swapped_does_not_serve_the_others(
+    site: Site, deployment: Deployment
+):
+    assert deployment.managed is not None
+    folder = ServerFolder.find(site.servers, NAME)
+    with start.serve(site, deployment, wait_quietly) as server:
+        engine = read_engine(server, folder)
+        deployment.managed.weights.write_bytes(b"GGUF of another model")
+        os.kill(engine, signal.SIGKILL)
+        wait_until_gone(server.guardian)
+        with pytest.raises(urllib.error.URLError, match="refused"):
+            ask(server, "any")
+        assert "the weights have changed" in folder.log.read_text()
+
+
+def test_weights_that_are_swapped_while_the_engine_loads_them_are_noticed(
+    site: Site, deployment: Deployment, behave: Behave
+):
+    behave("serve")
+    managed = deployment.managed
+    assert managed is not None
+    describe = start.describe_start
+
+    def swap_and_describe(*given: object) -> EngineStart:
+        managed.weights.write_bytes(b"GGUF of another model")
+        return describe(*given)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(start, "describe_start", swap_and_describe)
+        with pytest.raises(InferenceError, match="its weights changed while they were read"):
+            start.start_in_background(site, deployment, wait_quietly)
+
+
 def test_a_deployment_of_others_is_not_started(site: Site):
     theirs = Deployment("theirs", "m", "http://127.0.0.1:8000/v1", "m")
     assert start.resolve_managed(theirs, site) is theirs
