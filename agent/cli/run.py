@@ -142,8 +142,8 @@ if TYPE_CHECKING:
     "--serve",
     "served",
     multiple=True,
-    help="Start the server of this deployment (model_server in model_deployments.yaml), run its entries, stop it. Judges "
-    "are served when all models have answered.",
+    help="Start the server of this deployment (model_server in model_deployments.yaml), run its entries, stop it. "
+    "Judges are served when all models have answered.",
 )
 @dry_run_option("Check everything and show the expected cost and time, without asking the model.")
 @quiet_option

@@ -18,6 +18,12 @@ _OFFLINE = {
     "DO_NOT_TRACK": "1",
     "VLLM_HOST_IP": ADDRESS,
 }
+# Settings of the account that starts the server could make vLLM write prompts and answers to its log.
+_NO_TEXTS_IN_LOG = {
+    "VLLM_LOGGING_LEVEL": "INFO",
+    "VLLM_DEBUG_LOG_API_SERVER_RESPONSE": "false",
+    "VLLM_TRACE_FUNCTION": "0",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +90,5 @@ def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> Eng
     if server.gpu_share is not None:
         command += ["--gpu-memory-utilization", str(server.gpu_share)]
     command += server.extra_arguments
-    return EngineStart(tuple(command), {**_OFFLINE, "VLLM_API_KEY": token}, "")
+    environment = {**_OFFLINE, **_NO_TEXTS_IN_LOG, "VLLM_API_KEY": token}
+    return EngineStart(tuple(command), environment, "")

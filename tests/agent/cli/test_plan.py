@@ -95,7 +95,7 @@ def test_weights_that_the_agent_does_not_serve_are_not_stated_to_be_hashed(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:
     join(site, served, wire, tmp_path)
-    with pytest.raises(ConfigError, match="no deployment of it in model_deployments.yaml has"):
+    with pytest.raises(ConfigError, match=r"no deployment of it in model_deployments\.yaml has"):
         ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
     assert states(site, "plan") == []
 

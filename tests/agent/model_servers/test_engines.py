@@ -45,3 +45,10 @@ def test_a_missing_engine_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ConfigError) as caught:
         describe_start(ModelServer("vllm", Path("m")), "org/m", 8123, TOKEN)
     assert "pip install 'intramural[vllm]'" in caught.value.advice
+
+
+def test_settings_of_the_account_do_not_make_vllm_write_answers_to_its_log():
+    environment = describe_start(ModelServer("vllm", Path("m")), "org/m", 8123, TOKEN).environment
+    assert environment["VLLM_DEBUG_LOG_API_SERVER_RESPONSE"] == "false"
+    assert environment["VLLM_LOGGING_LEVEL"] == "INFO"
+    assert environment["VLLM_TRACE_FUNCTION"] == "0"

@@ -20,10 +20,12 @@ _LINE = regex.compile(r"[^\n]+")
 _START = regex.compile(r"(?:^|(?<=[.?!;:|] )|(?<=\n))[\W\d_]{0,12}(\p{L})")
 _WORD = regex.compile(r"\p{L}+")
 _SMALL_WORD = regex.compile(
-    r"(?<![\p{L}\d@_.\\'’-])(?<!\p{L}[-'’])\p{Ll}{2,24}(?:[-'’]\p{Ll}{2,24}){0,3}(?![\p{L}\d@_\\]|[-'’]\p{L}|\.\p{L})"
+    r"(?<![\p{L}\d@_.\\'’-])(?<!\p{L}[-'’])(?:\p{Ll}['’])?\p{Ll}{2,24}"
+    r"(?:[-'’]\p{Ll}{2,24}){0,3}(?![\p{L}\d@_\\]|[-'’]\p{L}|\.\p{L})"
 )
 _PART = regex.compile(r"\p{Ll}+")
 _LEAST = 4  # letters of a name that stands alone
+_LEAST_OF_PART = 3  # letters of a part of a name with a hyphen
 _LEAST_WORDS = 4  # of a text that shows how it is written
 # Greatest share of unlisted words: a text with more is in another language, or a list of names of another kind.
 _MOST_UNLISTED = 0.4
@@ -97,9 +99,11 @@ def _find_in_line(text: str, start: int, end: int) -> Iterator[tuple[Entity, int
 
 def _is_name(word: str) -> bool:
     parts = _PART.findall(word)
-    if "'" in word or "’" in word:
-        return len(parts[0]) >= _LEAST and is_unlisted(parts[0])
-    return any(len(part) >= _LEAST and is_unlisted(part) for part in parts)
+    if "'" in word or "’" in word:  # "o'shaughnessy", "jorge's"
+        longer = parts[0] if len(parts[0]) > 1 else parts[-1]
+        return len(longer) >= _LEAST and is_unlisted(longer)
+    least = _LEAST if len(parts) == 1 else _LEAST_OF_PART
+    return any(len(part) >= least and is_unlisted(part) for part in parts)
 
 
 def _extend(text: str, start: int, end: int) -> tuple[int, int]:

@@ -58,9 +58,7 @@ def test_a_model_in_its_place_must_have_been_measured(pipeline: Path):
         open_engine("ours.yaml", pipeline.parent)
     assert "--admit" in refused.value.advice
     admit(policy_with(pipeline, shipped=False), pipeline.parent, (10, 30), 0.99, 0.99, force=False)
-    assert "lantern" not in open_engine("ours.yaml", pipeline.parent).redact(
-        "seen by lantern"
-    )
+    assert "lantern" not in open_engine("ours.yaml", pipeline.parent).redact("seen by lantern")
 
 
 def test_a_model_that_finds_less_is_refused_unless_forced(pipeline: Path):
