@@ -43,7 +43,7 @@ def written(pipeline: Path, *, shipped: bool) -> Path:
 
 def test_a_model_beside_the_packages_own_adds_its_findings(pipeline: Path):
     written(pipeline, shipped=True)
-    text = "no sign of pulmonary lantern on CT, says Dr. Anna Kowalski"
+    text = "the wound was seen by lantern, says Dr. Anna Kowalski"
     assert "lantern" in open_engine("hipaa_safe_harbor").redact(text)
     shown = open_engine("ours.yaml", pipeline.parent).redact(text)
     assert "lantern" not in shown
