@@ -88,6 +88,8 @@ def _add_weekday(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _add_extension_label(text: str, start: int, end: int) -> tuple[int, int]:
+    if not text[start].isdigit():
+        return start, end
     before = _EXTENSION_BEFORE.search(text, max(0, start - _REACH), start)
     return (before.start() if before else start), end
 
