@@ -5,7 +5,8 @@ and remove reasoning before they call a metric. Metrics of a whole run (macro an
 answer and are computed from all of them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from agent.errors import BenchmarkError
 from agent.metrics import (
@@ -24,6 +25,7 @@ from agent.metrics.means import Means
 from agent.metrics.own import bind_own_metric, is_own, make_spec
 from agent.metrics.readers import WHOLE_TEXT, find_option, read_whole_text
 from agent.metrics.spec import Labelled, MetricSpec, MetricUse, Options, ScoreFunction
+from agent.reading.echoes import find_echo_end
 from agent.reading.parsers import extract
 from agent.reading.reading import Reading, ValueKind
 from agent.vocabulary import AnswerParser, Instance, Judge, Reason, Scale, Scoring, Unscored
@@ -120,7 +122,7 @@ def parse_answer(answer: str, instance: Instance) -> str | Unscored:
         return Unscored(Reason.EMPTY)
     if not instance.multiple_choice:
         return answer.strip()
-    option = find_option(answer, instance)
+    option = find_option(answer[find_echo_end(answer, _list_prompts(instance)) :], instance)
     return Unscored(Reason.UNPARSED) if option is None else chr(ord("A") + option)
 
 
@@ -147,7 +149,8 @@ def score(
         return (spec.helm_fn or spec.fn)(answer, instance, use.options)
     if not answer.strip():
         return Unscored(Reason.EMPTY)
-    return spec.fn(answer, instance, use.options)
+    start = _find_own_start(use, answer, instance)
+    return _check_own_part(answer, start) or spec.fn(answer[start:], instance, use.options)
 
 
 def read_answer(metric: MetricUse | str, answer: str, instance: Instance) -> Reading | Unscored:
@@ -164,7 +167,30 @@ def read_answer(metric: MetricUse | str, answer: str, instance: Instance) -> Rea
     use, spec = _find_spec(metric)
     if not answer.strip():
         return Unscored(Reason.EMPTY)
-    return (spec.read or read_whole_text)(answer, instance, use.options)
+    start = _find_own_start(use, answer, instance)
+    nothing = _check_own_part(answer, start)
+    if nothing is not None:
+        return nothing
+    reading = (spec.read or read_whole_text)(answer[start:], instance, use.options)
+    if isinstance(reading, Unscored):
+        return reading
+    return replace(reading, start=reading.start + start, end=reading.end + start)
+
+
+def _find_own_start(use: MetricUse, answer: str, instance: Instance) -> int:
+    """Return where the part of the answer begins that does not repeat the prompt; a text is taken whole."""
+    if get_value_kind(use, instance) == "text":
+        return 0
+    return find_echo_end(answer, _list_prompts(instance))
+
+
+def _list_prompts(instance: Instance) -> Iterator[str]:
+    return (message.content for message in instance.messages)
+
+
+def _check_own_part(answer: str, start: int) -> Unscored | None:
+    """Return UNPARSED if the answer holds nothing but the repeated prompt, else None."""
+    return None if answer[start:].strip() else Unscored(Reason.UNPARSED)
 
 
 def get_value_kind(metric: MetricUse | str, instance: Instance) -> ValueKind:
@@ -190,9 +216,13 @@ def read_labels(
     use, spec = _find_spec(metric)
     if spec.labels is None:
         raise BenchmarkError(f"{use.name} is not a metric of the whole run")
-    if scoring != "helm" and not answer.strip():
+    if scoring == "helm":
+        return spec.labels(answer, instance, use.options, scoring)
+    if not answer.strip():
         return Unscored(Reason.EMPTY)
-    return spec.labels(answer, instance, use.options, scoring)
+    start = _find_own_start(use, answer, instance)
+    nothing = _check_own_part(answer, start)
+    return nothing or spec.labels(answer[start:], instance, use.options, scoring)
 
 
 def compute_figure(

@@ -1,9 +1,6 @@
 """The readers that several families of metrics share: the option of a closed question, and the whole text."""
 
-from dataclasses import replace
-
 from agent.metrics.spec import Options
-from agent.reading.echoes import find_echo_end
 from agent.reading.reading import Reading
 from agent.vocabulary import Instance, Reason, Unscored
 
@@ -23,14 +20,11 @@ def read_whole_text(answer: str, instance: Instance, options: Options) -> Readin
 
 
 def find_option(answer: str, instance: Instance) -> int | None:
-    """Return the index of the option that the answer names, or None if it names none or several.
-
-    What the answer repeats of the prompt is not read.
-    """
+    """Return the index of the option that the answer names, or None if it names none or several."""
     # Imported when first needed, because compiling the patterns takes a tenth of a second.
     from agent.reading.choice import extract_option
 
-    return extract_option(answer[_find_own_start(answer, instance) :], _list_options(instance))
+    return extract_option(answer, _list_options(instance))
 
 
 def read_choice_or_text(answer: str, instance: Instance, options: Options) -> Reading | Unscored:
@@ -39,16 +33,7 @@ def read_choice_or_text(answer: str, instance: Instance, options: Options) -> Re
         return read_whole_text(answer, instance, options)
     from agent.reading.choice import read_option
 
-    start = _find_own_start(answer, instance)
-    reading = read_option(answer[start:], _list_options(instance))
-    if reading is None:
-        return Unscored(Reason.UNPARSED)
-    return replace(reading, start=reading.start + start, end=reading.end + start)
-
-
-def _find_own_start(answer: str, instance: Instance) -> int:
-    """Return where the part of the answer begins that does not repeat the prompt."""
-    return find_echo_end(answer, (message.content for message in instance.messages))
+    return read_option(answer, _list_options(instance)) or Unscored(Reason.UNPARSED)
 
 
 def _list_options(instance: Instance) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from functools import cache
 from agent.redaction.languages.stretches import Stretch, find_stretches
 from agent.redaction.languages.words import SCALE, WORD, open_word_scores, write_small
 from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.rules.en.vocabulary import is_listed_name, is_listed_word
 from agent.redaction.rules.word_lists import read_safe_words
 from agent.redaction.spans.span import Span
 
@@ -164,7 +165,13 @@ def _measure_unknown(words: Collection[str]) -> float:
 
 
 def _is_known(word: str) -> bool:
-    return is_safe(word) or word in _read_spanish_words()
+    """Return whether a word is one of English, Spanish or clinics, or a name, which says nothing about the language.
+
+    The lists of rare words have many that are words of other languages too, as "quai" and "fils".
+    """
+    if is_safe(word) or word in _read_spanish_words() or is_listed_name(word):
+        return True
+    return open_word_scores()[word][0] <= 0 and is_listed_word(word)
 
 
 @cache

@@ -58,3 +58,13 @@ def test_only_six_whole_words_or_more_are_a_repetition(answer: str, repeated: st
 def test_the_end_of_a_sentence_that_the_prompt_began_is_the_answer() -> None:
     prompt = "The drug of first choice against a migraine is"
     assert find_echo_end(f"{prompt} sumatriptan.", [prompt]) == len(prompt)
+
+
+def test_the_prompts_own_word_for_abstention_is_no_abstention() -> None:
+    prompt = "If the tables cannot answer the question, write the single word null.\n\nQuestion: How many?"
+    query = Instance("1", "1", (Message("user", prompt),), (Reference("null", correct=True),))
+    reading = read_answer("ehr_sql_execution_accuracy", prompt[:71], query)
+    assert isinstance(reading, Unscored)
+    answered = read_answer("ehr_sql_execution_accuracy", f"{prompt}\nnull", query)
+    assert not isinstance(answered, Unscored)
+    assert answered.start >= len(prompt)

@@ -36,11 +36,6 @@ _SHORTEST_MISSPELT = 7  # letters; a shorter misspelt word may be a name
 _REMEMBERED = 20_000  # words whose result is kept
 
 
-def is_in_vocabulary(word: str) -> bool:
-    """Return whether a word in small letters is a word of English or of clinics, or evidently made from one."""
-    return _is_in_vocabulary(word.lower())
-
-
 def is_unlisted(word: str) -> bool:
     """Return whether a word in small letters may be a name because it is not in the vocabulary."""
     return not _is_in_vocabulary(word)
@@ -61,7 +56,7 @@ def _is_in_vocabulary(word: str) -> bool:
 def _look_up(word: str) -> bool:
     if is_listed_word(word) or _VOWEL.search(word) is None:
         return True
-    if _is_listed_name(word):
+    if is_listed_name(word):
         return False
     if any(is_listed_word(american) for american in _write_as_american(word)):
         return True
@@ -87,7 +82,8 @@ def _remove_accents(word: str) -> str:
     return "".join(letter for letter in unicodedata.normalize("NFD", word) if letter.isalpha())
 
 
-def _is_listed_name(word: str) -> bool:
+def is_listed_name(word: str) -> bool:
+    """Return whether a word in small letters is a given name or a surname of the lists."""
     return word in words("given_names") or word in words("surnames")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from agent.redaction.rules.en.names import words
-from agent.redaction.rules.en.vocabulary import is_in_vocabulary, is_unlisted
+from agent.redaction.rules.en.vocabulary import is_unlisted
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from agent.redaction.rules.en.vocabulary import is_in_vocabulary, is_unlisted
     ],
 )
 def test_a_word_cut_short_misspelt_or_composed_is_in_the_vocabulary(word: str):
-    assert is_in_vocabulary(word)
+    assert not is_unlisted(word.lower())
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_name_that_is_no_word_is_unlisted(name: str):
 
 def test_common_names_stay_unlisted_unless_they_are_words_too():
     names = words("given_names") | words("surnames")
-    also_words = [name for name in names if name.isascii() and is_in_vocabulary(name)]
+    also_words = [name for name in names if name.isascii() and not is_unlisted(name)]
     assert len(also_words) < 0.3 * len(names)
 
 
