@@ -51,7 +51,8 @@ def view(
 ) -> None:
     """Show leaderboard, runs and instances in a browser.
 
-    Texts are redacted. The pages are read-only and can be opened on this machine only. Stop with Ctrl-C.
+    Texts are redacted. The pages are read-only and can be opened on this machine only, at the address that is printed:
+    it contains a secret, so that other accounts cannot read them. Stop with Ctrl-C.
 
     Every option of HELM's `helm-server` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
@@ -96,12 +97,8 @@ def view(
             done = f"{count} files written, texts {'as they are' if reveal else 'redacted'}"
             click.echo(f"{done}; open {first or 'index.html'} there")
             return
-        secret = new_secret() if reveal else None
+        secret = new_secret()
         with bind(port) as listener:
-            address = (
-                f"http://{LOOPBACK}:{listener.getsockname()[1]}/"
-                + (f"{secret}/" if secret else "")
-                + first
-            )
+            address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/{secret}/{first}"
             click.echo(f"{address}  (read-only, this machine only; Ctrl-C stops it)")
             serve(pages, listener, secret)

@@ -29,18 +29,18 @@ _HEADERS = {
 }
 
 
-def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlette:
+def build_app(pages: SitePages, port: int, secret: str) -> Starlette:
     """Build the application.
 
     Args:
         pages: the pages to show. They are rendered in the thread of the event loop, so the store and the redactors
             need no locks.
         port: the port of the server. Requests for another host or port are refused, which prevents DNS rebinding.
-        secret: a first path segment that every address must contain, for pages with original text, because other
-            users of this machine can connect to loopback too.
+        secret: a first path segment that every address must contain, because other accounts of this machine can connect
+            to loopback too.
     """
     hosts = {f"{LOOPBACK}:{port}", f"localhost:{port}"}
-    prefix = "/" if secret is None else f"/{secret}/"
+    prefix = f"/{secret}/"
 
     async def answer(request: Request) -> Response:
         path = request.url.path
@@ -50,7 +50,7 @@ def build_app(pages: SitePages, port: int, secret: str | None = None) -> Starlet
                 421,
                 title="Wrong address",
                 message="This server answers only at its own address.",
-                advice=f"Open http://{LOOPBACK}:{port}/ on this machine.",
+                advice="Open the address that the command printed, on this machine.",
             )
         if request.method not in ("GET", "HEAD"):
             return _answer_problem(
@@ -149,7 +149,7 @@ def new_secret() -> str:
     return secrets.token_hex(16)
 
 
-def serve(pages: SitePages, listener: socket.socket, secret: str | None = None) -> None:
+def serve(pages: SitePages, listener: socket.socket, secret: str) -> None:
     """Serve until interrupted. Nothing is logged, because addresses and paths could identify runs and readers."""
     port: int = listener.getsockname()[1]
     config = uvicorn.Config(

@@ -22,18 +22,19 @@ from tests.agent.service.filled_site import FilledSite, case
 class Running:
     """A server on a free port, with a store of its own, in a thread of its own."""
 
-    def __init__(self, site: Site, clearer: Redacting, secret: str | None = None) -> None:
+    def __init__(self, site: Site, clearer: Redacting) -> None:
+        self.secret = new_secret()
         self.listener = bind(0)
         self.port: int = self.listener.getsockname()[1]
         self.server: uvicorn.Server | None = None
         self.ready = threading.Event()
-        self.thread = threading.Thread(target=self._serve, args=(site, clearer, secret))
+        self.thread = threading.Thread(target=self._serve, args=(site, clearer))
         self.thread.start()
         assert self.ready.wait(20)
 
-    def _serve(self, site: Site, clearer: Redacting, secret: str | None) -> None:
+    def _serve(self, site: Site, clearer: Redacting) -> None:
         with site.store() as store:
-            app = build_app(SitePages(site.name, store, clearer), self.port, secret)
+            app = build_app(SitePages(site.name, store, clearer), self.port, self.secret)
             self.server = uvicorn.Server(
                 uvicorn.Config(app, log_config=None, access_log=False, lifespan="off")
             )
@@ -47,6 +48,11 @@ class Running:
         self.listener.close()
 
     def ask(
+        self, path: str, method: str = "GET", host: str | None = None
+    ) -> tuple[int, dict[str, str], bytes]:
+        return self.ask_at(f"/{self.secret}{path}", method, host)
+
+    def ask_at(
         self, path: str, method: str = "GET", host: str | None = None
     ) -> tuple[int, dict[str, str], bytes]:
         connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=20)
@@ -171,16 +177,14 @@ def test_an_unexpected_error_is_named_and_never_quoted(
     assert "Holloway" not in caplog.text
 
 
-def test_original_text_needs_the_secret_of_the_address(november: FilledSite, redacting: Redacting):
-    secret = new_secret()
-    server = Running(november.site, redacting, secret)
-    try:
-        assert server.ask("/index.html")[0] == 404
-        assert server.ask(f"/{secret[:-1]}x/index.html")[0] == 404
-        assert server.ask(f"/{secret}/index.html")[0] == 200
-        assert server.ask(f"/{secret}/")[1]["location"] == f"/{secret}/index.html"
-    finally:
-        server.stop()
+def test_another_account_of_this_machine_does_not_know_the_address(running: Running):
+    secret = running.secret
+    for path in ("/", "/index.html", "/style.css", f"/{secret[:-1]}x/index.html"):
+        status, _, content = running.ask_at(path)
+        assert status == 404
+        assert b"november" not in content
+    assert running.ask_at(f"/{secret}/index.html")[0] == 200
+    assert running.ask_at(f"/{secret}/")[1]["location"] == f"/{secret}/index.html"
 
 
 def test_only_loopback_listens(running: Running):
