@@ -2,6 +2,7 @@
 
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
+from agent.store.jobs import Job, JobProgress, JobState, Order, Schedule
 from agent.store.reviews import Review, ReviewedText
 from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
@@ -24,10 +25,14 @@ __all__ = [
     "AuditEvent",
     "AuditHead",
     "Calibration",
+    "Job",
+    "JobProgress",
+    "JobState",
     "Judgement",
     "KeptData",
     "KeptJury",
     "KeptMetric",
+    "Order",
     "Rater",
     "Review",
     "ReviewedText",
@@ -35,6 +40,7 @@ __all__ = [
     "RunDetails",
     "RunOrigin",
     "RunScore",
+    "Schedule",
     "Seat",
     "Store",
     "StoredInstance",

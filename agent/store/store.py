@@ -14,6 +14,7 @@ from agent.store.calibrations import Calibrations
 from agent.store.database import Database, translate_errors
 from agent.store.findings import Findings
 from agent.store.identities import Identities
+from agent.store.jobs import Jobs
 from agent.store.juries import Juries
 from agent.store.releases import Releases
 from agent.store.reviews import Reviews
@@ -37,6 +38,7 @@ class Store:
         reviews: samples of texts whose redaction a person reviews.
         releases: named releases of this site, and imported leaderboards.
         findings: detections from redaction, by text and rules.
+        jobs: the queue of jobs, and schedules.
         audit: the chained log of events.
     """
 
@@ -61,6 +63,7 @@ class Store:
         self.reviews = Reviews(self.database)
         self.releases = Releases(self.database)
         self.findings = Findings(self.database)
+        self.jobs = Jobs(self.database)
         self.audit = AuditLog(self.database)
 
     def close(self) -> None:
