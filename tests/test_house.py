@@ -29,6 +29,7 @@ ROOMS = (
         "delivery",
         "store",
         "site",
+        "access",
         "jury",
     ),
     *(
