@@ -25,6 +25,7 @@ from agent.results.efficiency import measure_rows
 from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
+from agent.service.frame import Frame
 from agent.service.render import Renderer
 from agent.service.run_views import (
     InstancesPage,
@@ -68,6 +69,7 @@ class SitePages:
         prices: current prices by deployment.
         release: show only this local release and its suites.
         names: replacements for names of runs, for pages written as files; by default names are unchanged.
+        renderer: renders the pages; given by a service that answers many requests, because a new one takes a while.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class SitePages:
         prices: Mapping[str, Prices] | None = None,
         release: str | None = None,
         names: ShownNames | None = None,
+        renderer: Renderer | None = None,
     ) -> None:
         self._store = store
         self._clearer = clearer
@@ -86,10 +89,13 @@ class SitePages:
         self._prices = prices or {}
         self._release = release
         self._names = names or ShownNames(store, reveal=True)
-        self._renderer = Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
+        self._renderer = renderer or make_renderer(name, clearer)
 
-    def draw_page(self, path: str) -> PageFile | None:
+    def draw_page(self, path: str, frame: Frame | None = None) -> PageFile | None:
         """Render the page at `path` (without a leading slash), or return None if there is no such page.
+
+        Args:
+            frame: what surrounds the page in the service.
 
         Raises:
             StoreError: the store cannot be read.
@@ -98,7 +104,7 @@ class SitePages:
             return self._draw_style()
         stem, _, form = path.rpartition(".")
         view = self._build_view(stem) if form in ("html", "json") else None
-        return None if view is None else self._draw(view, path)
+        return None if view is None else self._draw(view, path, frame)
 
     def draw_all(self) -> Iterator[tuple[str, PageFile]]:
         """Render all pages with their JSON versions, and the style sheet; yield path and content.
@@ -127,10 +133,10 @@ class SitePages:
     def _draw_style(self) -> PageFile:
         return PageFile(self._renderer.stylesheet(), "text/css; charset=utf-8")
 
-    def _draw(self, view: object, path: str) -> PageFile:
+    def _draw(self, view: object, path: str, frame: Frame | None = None) -> PageFile:
         if path.endswith(".json"):
             return PageFile(self._renderer.json(view), "application/json")
-        return PageFile(self._renderer.html(view, path), "text/html; charset=utf-8")
+        return PageFile(self._renderer.html(view, path, frame), "text/html; charset=utf-8")
 
     def _build_view(self, stem: str) -> object | None:
         """Return the view of the page at this path (without the ending); None if there is no such page."""
@@ -236,6 +242,11 @@ class SitePages:
         prices = self._prices.get(run.deployment)
         subgroups = summarise_subgroups(self._store, summary, summary.shown)
         return build_run_page(self._names.show_summary(summary), usage, prices, subgroups)
+
+
+def make_renderer(name: str, clearer: Clearer) -> Renderer:
+    """Return the renderer of a site's pages, for texts cleared in this way."""
+    return Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
 
 def suite_slug(suite: str) -> str:

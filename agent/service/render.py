@@ -21,6 +21,7 @@ from agent.redaction.replacements.tags import TAG
 from agent.results.summarize import MetricSummary
 from agent.results.usage import Cost, format_cost
 from agent.service.boards import Board
+from agent.service.frame import Frame
 from agent.service.heads import MetricHead
 from agent.service.run_views import InstancesPage, RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
@@ -79,23 +80,34 @@ class Renderer:
             content_security_policy=CONTENT_SECURITY_POLICY,
         )
 
-    def html(self, view: object, path: str) -> bytes:
+    def html(self, view: object, path: str, frame: Frame | None = None) -> bytes:
         """Render a view as the HTML page at `path`, on which its relative links depend."""
         template = self._environment.get_template(_TEMPLATES[type(view)])
         root = "../" * path.count("/")
-        return template.render(view=view, root=root, twin=_name_json_page(path)).encode()
+        twin = _name_json_page(path)
+        return template.render(view=view, root=root, twin=twin, frame=frame).encode()
+
+    def page(self, template: str, frame: Frame, **fields: object) -> bytes:
+        """Render a page of the service from a template."""
+        return (
+            self._environment.get_template(template)
+            .render(root="/", twin=None, frame=frame, **fields)
+            .encode()
+        )
 
     def json(self, view: object) -> bytes:
         """Render a view as JSON."""
         fields = asdict(view)  # type: ignore[call-overload]
         return json.dumps(fields, default=_encode_value, ensure_ascii=False, indent=1).encode()
 
-    def problem(self, title: str, message: str, advice: str, path: str) -> bytes:
+    def problem(
+        self, title: str, message: str, advice: str, path: str, frame: Frame | None = None
+    ) -> bytes:
         """Render a page that describes a problem."""
         template = self._environment.get_template("problem.html")
         root = "../" * path.count("/")
         return template.render(
-            title=title, message=message, advice=advice, root=root, twin=None
+            title=title, message=message, advice=advice, root=root, twin=None, frame=frame
         ).encode()
 
     def stylesheet(self) -> bytes:
