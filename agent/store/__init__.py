@@ -17,10 +17,12 @@ from agent.store.stored import (
     UnitScore,
     Usage,
 )
+from agent.store.stored_accounts import Account, Origin, Role, SessionRow, TokenRow
 from agent.store.vault import Vault
 
 __all__ = [
     "RETRIED",
+    "Account",
     "AnswerSize",
     "AuditEvent",
     "AuditHead",
@@ -33,17 +35,21 @@ __all__ = [
     "KeptJury",
     "KeptMetric",
     "Order",
+    "Origin",
     "Rater",
     "Review",
     "ReviewedText",
+    "Role",
     "Run",
     "RunDetails",
     "RunOrigin",
     "RunScore",
     "Schedule",
     "Seat",
+    "SessionRow",
     "Store",
     "StoredInstance",
+    "TokenRow",
     "UnitScore",
     "Usage",
     "Vault",

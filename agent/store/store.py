@@ -8,7 +8,9 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from agent.store.accounts import Accounts
 from agent.store.answers import Answers
+from agent.store.api_tokens import ApiTokens
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
 from agent.store.database import Database, translate_errors
@@ -20,6 +22,8 @@ from agent.store.releases import Releases
 from agent.store.reviews import Reviews
 from agent.store.runs import Runs
 from agent.store.scores import Scores
+from agent.store.sessions import Sessions
+from agent.store.sign_ins import SignIns
 from agent.store.vault import Vault
 
 DAY_S = 86_400
@@ -39,6 +43,10 @@ class Store:
         releases: named releases of this site, and imported leaderboards.
         findings: detections from redaction, by text and rules.
         jobs: the queue of jobs, and schedules.
+        accounts: people who may use the service, with their roles.
+        sessions: who is signed in.
+        api_tokens: secrets of programs that use the service.
+        sign_ins: failed attempts to sign in, and people who are at the OpenID provider.
         audit: the chained log of events.
     """
 
@@ -64,6 +72,10 @@ class Store:
         self.releases = Releases(self.database)
         self.findings = Findings(self.database)
         self.jobs = Jobs(self.database)
+        self.accounts = Accounts(self.database)
+        self.sessions = Sessions(self.database)
+        self.api_tokens = ApiTokens(self.database)
+        self.sign_ins = SignIns(self.database)
         self.audit = AuditLog(self.database)
 
     def close(self) -> None:
