@@ -216,6 +216,50 @@ _SHAPES = (
         "glasgow",
         "cox",
     ),
+    # Years of a study: "2006-2013". A lone range after a label is a number: "MRN 1993-1994".
+    _compile(
+        {"ID", "DATE"},
+        r"(?<=\b(?i:during|between|from|in|of|for|the|period|years?|data|\() ?)"
+        r"(?:19|20)\d\d ?[-–] ?(?:(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)",
+        "-",
+        "–",
+    ),
+    # "90% sensitivity (9/10)", "in 16 % (5/31) of the patients"
+    _compile({"DATE"}, r"(?<=%,?(?: \p{Ll}{3,15}){0,3} ?[(\[])\d{1,4}/\d{1,4}(?=[)\],;])", "%"),
+    # Genes and proteins whose symbol ends after another letter: "HIF1A", also as disguised digits read it
+    _compile(
+        _IN_WORDS | {"ADDRESS"},
+        r"(?<![\p{L}\d@./-])[A-Z]{2,5}(?:\d{1,2}|[il])[A-Z]\d{0,2}"
+        r"(?![\p{L}\d@]| ?(?:[#]|(?i:bed|bay|room|rm|ward|unit)\b))"
+        r"(?<!(?i:ward|unit|room|bed|floor|rm|at|to|on|from) [A-Z\d]{4,9})",
+        *"0123456789il",
+    ),
+    # Tumour markers, stages and lipoproteins: "CA125", "N1 and N2", "apo B100"
+    _compile(
+        _IN_WORDS | {"ADDRESS"},
+        r"(?<![\p{L}\d@./-])(?:CA ?-?(?:125|15|19|27|72|242|50)(?:[-.]\d{1,2})?|CD\d{1,3}[a-z]?|[TNM][0-4][a-c]?"
+        r"(?:(?:/| and | or |-)[TNM][0-4][a-c]?){0,2}|QLQ-[A-Z]{1,3}\d{2})(?![\p{L}\d@])",
+        *"0123456789",
+    ),
+    _compile(
+        _CUT,
+        r"(?<!\p{L})(?i:apo)[ -]?(?:(?:A|B|C|D|E|L)-?(?:\d{1,3}|[IV]{1,3})?)(?![\p{L}\d])",
+        "apo",
+    ),
+    _compile(_CUT, r"(?<![\p{L}\d])[cmk]?m\([23]\)", "m("),
+    _compile(
+        _IN_WORDS,
+        r"(?<!\p{L})(?i:time|times|point|time ?point|wave|trial|phase) [1-9](?![\d/:])",
+        "time",
+        "wave",
+        "phase",
+    ),
+    _compile(
+        {"FACILITY"},
+        r"(?<=\b(?:in|of|among|for|from) )\d{1,4}(?= (?:[\p{L}-]{1,20} ){0,3}(?:patients|participants|subjects|women"
+        r"|men|children|adults|cases|people|individuals)(?!\p{L}))",
+        *(f"{preposition} " for preposition in ("in", "of", "among", "for", "from")),
+    ),
     _compile_surname(
         rf"(?<!\p{{L}})(?:Black|White)(?= (?i:(?:(?:and|or) (?:white|black) )?{_PEOPLE_OF_A_STUDY})(?!\p{{L}}))",
         "black",

@@ -13,8 +13,10 @@ import regex
 
 from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.rules.en.vocabulary import is_listed_word, is_made_of_word
 from agent.redaction.rules.word_lists import compile_pattern, read_entries
 from agent.redaction.spans.span import Span
+from agent.redaction.spans.study_periods import is_study_period
 
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 _BESIDE = _IN_WORDS | {"ADDRESS", "ZIP"}
@@ -32,6 +34,9 @@ _JOINTS = frozenset({"and", "of", "the", "for"})
 _TERM = compile_pattern(r"(?i)\p{L}*\L<medical_endings>s?", "en")
 _SHORTEST_TERM = 6  # letters
 _SHORTEST_WORD = 4  # letters; shorter words may be initials or short names
+_SHORTEST_MADE_WORD = (
+    7  # letters of a word that is only made of a listed one, or in the list of shorthand
+)
 _SHORTEST_ACRONYM = 3  # letters
 _BRITISH_ENDING = regex.compile(r"s(?=(?:e[sd]?|ing|ations?)$)(?<=[iy]s)")
 # "Nurse Derivation": no name ends like this.
@@ -154,6 +159,8 @@ def _are_beside(span: Span, other: Span, text: str) -> bool:
 
 def _is_ordinary(span: Span, text: str) -> bool:
     value = text[span.start : span.end]
+    if span.entity == "DATE" and is_study_period(text, span.start, span.end):
+        return True
     if span.entity not in _IN_WORDS | {"DATE"} or any(map(str.isdigit, value)):
         return False
     parts = _WORD.findall(value)
@@ -223,7 +230,20 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
         return span.entity == "NAME" or _PLACE_BEFORE.search(before) is None
     if text[span.start : span.end].lower() in words("drug_brands"):
         return not _is_said_of_person(span, text)
-    return all(map(_is_plain, parts)) and _is_without_person(span, text, parts)
+    if not all(map(_is_plain, parts)) and not _is_lone_word(span, text, parts):
+        return False
+    return _is_without_person(span, text, parts)
+
+
+def _is_lone_word(span: Span, text: str, parts: list[str]) -> bool:
+    """Return whether a word of the vocabulary of shorthand begins a sentence or an option, and no capital follows."""
+    word = parts[0]
+    if len(parts) > 1 or len(word) < _SHORTEST_MADE_WORD or not word.istitle() or _is_listed(word):
+        return False
+    if span.entity not in ("NAME", "ORGANIZATION") or not is_listed_word(word.lower()):
+        return False
+    before = text[max(0, span.start - _REACH) : span.start]
+    return _BEGINNING.search(before) is not None and not _PHRASE_AFTER.match(text, span.end)
 
 
 def _is_said_of_person(span: Span, text: str) -> bool:
@@ -249,11 +269,12 @@ def _is_plain(word: str) -> bool:
         return True
     if word in _JOINTS:
         return True
-    return (
-        len(word) >= _SHORTEST_WORD
-        and not _is_listed(word)
-        and any(map(is_safe, _write_as_american(word)))
-    )
+    if len(word) < _SHORTEST_WORD or _is_listed(word):
+        return False
+    if any(map(is_safe, _write_as_american(word))):
+        return True
+    has_usual_case = word.islower() or word.istitle()  # unlike "LanguageLine"
+    return len(word) >= _SHORTEST_MADE_WORD and has_usual_case and is_made_of_word(word.lower())
 
 
 def _is_abbreviation(word: str) -> bool:
@@ -296,7 +317,8 @@ def _is_without_person(span: Span, text: str, parts: list[str]) -> bool:
     start = phrase_before.start() if phrase_before else len(before)
     end = phrase_after.end() if phrase_after else 0
     phrase = before[start:] + value + after[:end]
-    if _INSTITUTION.search(phrase) or not all(map(_is_plain_or_people, _WORD.findall(phrase))):
+    beside = _WORD.findall(before[start:] + after[:end])
+    if _INSTITUTION.search(phrase) or not all(map(_is_plain_or_people, beside)):
         return False
     if span.entity == "ORGANIZATION" and _EMPLOYED_BEFORE.search(before):  # "Works for Apple"
         return False

@@ -60,14 +60,24 @@ def _look_up(word: str) -> bool:
         return False
     if any(is_listed_word(american) for american in _write_as_american(word)):
         return True
-    if len(word) >= _SHORTEST_TERM and (_TERM.fullmatch(word) or _BEGINNING.match(word)):
-        return True
-    return _is_derived(word) or _is_clipped(word) or _is_misspelt(word)
+    return _is_term(word) or _is_derived(word) or _is_clipped(word) or _is_misspelt(word)
 
 
 def is_listed_word(word: str) -> bool:
     """Return whether a word stands in one of the lists as it is."""
     return is_known(word) or word in _read_further_words()
+
+
+def is_made_of_word(word: str) -> bool:
+    """Return whether a word in small letters is a listed word with another ending, or has the form of medical terms."""
+    return _is_term(word) or word in read_words("en", "combining_forms") or _is_derived(word)
+
+
+def _is_term(word: str) -> bool:
+    """Return whether a long word begins or ends as terms of medicine and chemistry do."""
+    if len(word) < _SHORTEST_TERM:
+        return False
+    return _TERM.fullmatch(word) is not None or _BEGINNING.match(word) is not None
 
 
 def _write_as_american(word: str) -> Iterator[str]:

@@ -19,6 +19,12 @@ UNCHANGED = (
     "Little is known about outcomes in White or Black women.",
     "In the Brief Hospital Course he did well.",
     "The expiratory reserve volume (ERV) is less: TLC = RV + ERV + TV.",
+    "Polymorphisms of HIF1A and AVPR1A were genotyped in 94 HIV-infected adults.",
+    "Serum CA125 and CA72-4 rose; N1 and N2 disease, CD34 positive.",
+    "VLDL holds apo B100 and apo E over an area of 400 cm(2).",
+    "It was measured at time 1 and at time 2.",
+    "It had a sensitivity of 90% (9/10), and stones in 16% (5/31) of the eyes.",
+    "Deaths due to infarction during 2006-2013 were counted.",
 )
 TAKEN = (
     (
@@ -46,6 +52,8 @@ TAKEN = (
     ("The non-Ostrowska twin; Mrs. Ostrowska slept.", ("Ostrowska slept",)),
     ("John Adam Smith (JAS) came. JAS smokes.", ("John", "Adam", "Smith")),
     ("room seven, bed eight", ("eight",)),
+    ("MRN 2006-2013, seen 9/10 at clinic", ("2006-2013", "9/10")),
+    ("Transferred to AMU2A bed 9 from ward HDU1B bed 4.", ("bed 9", "bed 4")),
 )
 
 

@@ -23,6 +23,8 @@ UNCHANGED = (
     "Cosentyx partial, go Skyrizi.",
     "Postoperative hospital stay was longer.",
     "Which bone(s) are used?",
+    "Which is best?\nA. Pseudoparkinsonism\nB. Lipomastia\nC. Meglitinide\nD. Tetrahydrofuran",
+    "Which is best?\nA. Overcorrection\nB. Reducer\nC. Bedaquiline\nD. Divisome",
     "- MEDS_BIRTH\n- ICD10CM/I10\n- LOINC/2951-2\n- SNOMED/271649006\n- RxNorm/11289",
 )
 TAKEN = (
@@ -40,6 +42,8 @@ TAKEN = (
     ("Mr. Race Modern is 46 years old.", ("Race", "Modern")),
     ("Sunshine Holloway, 46, was admitted.", ("Sunshine", "Holloway")),
     ("Dr. Sample and Mrs. Counseling", ("Sample", "Counseling")),
+    ("Jacaranda Birthing Suite called about Mrs. Overcorrection.", ("Jacaranda", "Overcorrection")),
+    ("Interpreter by phone (LanguageLine op. 410928).", ("LanguageLine",)),
     ("Storgata 15, 9008 Tromsø, Norway", ("Storgata", "Norway")),
 )
 
