@@ -17,8 +17,13 @@ from agent.cli.doctor_servers import check_servers
 from agent.datasets.manage.check import read_data
 from agent.datasets.manage.register import check_data
 from agent.judging.judge_run import select_jury_measures
-from agent.judging.jury_selection import describe_own_judge, is_on_own_jury, seat_judges
-from agent.jury.seats import compute_quorum, describe_equal_seats
+from agent.judging.jury_selection import (
+    describe_equal_judges,
+    describe_own_judge,
+    is_on_own_jury,
+    seat_judges,
+)
+from agent.jury.seats import compute_quorum
 from agent.keys import KeyRole, load_signer, read_data_key, read_seal_key
 from agent.metrics import MetricUse
 from agent.scoring.measures import Rules
@@ -331,13 +336,14 @@ def _check_jury(site: Site) -> Check:
             "none; answers in free text are judged only if a run or a benchmark names judges",
         )
     jury = read_jury(site.judges)
-    seats = seat_judges(jury.judges, site, read_deployments(site.deployments))
+    deployments = read_deployments(site.deployments)
+    seats = seat_judges(jury.judges, site, deployments)
     quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
     outside = sum(seat.outside for seat in seats)
     sent = f"; {outside} of them are external and get redacted text only" if outside else ""
     names = ", ".join(dict.fromkeys(seat.label for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
-    if equal_seats := describe_equal_seats(jury.judges):
+    if equal_seats := describe_equal_judges(jury.judges, deployments):
         advice = f"Correct {site.judges.name}."
         return Check("jury", "warning", f"{finding}; {'; '.join(equal_seats)}", advice)
     if len(seats) < MIN_SEATS:

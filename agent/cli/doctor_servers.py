@@ -96,7 +96,7 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
             "warning",
             problem.removeprefix(f"deployment {deployment.name}: "),
             "Runs ask the other replicas. Start this one, or remove its address from base_urls."
-            if problem.endswith("left out")
+            if "; it is left out" in problem
             else "Serve all replicas with the same context length, or set max_sequence_length.",
         )
     if deployment.unused_keys:

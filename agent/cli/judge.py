@@ -15,12 +15,12 @@ from agent.cli.judging_report import (
 )
 from agent.cli.options import (
     FILE,
-    ManyValues,
     dry_run_option,
     max_in_flight_option,
     quiet_option,
     suite_option,
 )
+from agent.cli.queueable import Queueable
 from agent.cli.run_report import (
     EXIT_FAILED_INSTANCES,
     describe_main_score,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.judging.judge_suite import JudgedRun, JudgeOptions
 
 
-@click.command(cls=ManyValues)
+@click.command(cls=Queueable)
 @suite_option
 @click.option(
     "--judges",
@@ -140,6 +140,8 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
     """Print the expected time and cost of each judge, by run and in total, without asking any judge."""
     import asyncio
 
+    from agent.inference.endpoint import identify_server
+    from agent.inference.replica_probe import describe_problems
     from agent.judging.judge_suite import survey_judging
     from agent.runs.forecast.judging import (
         describe_judging,
@@ -157,7 +159,13 @@ def _print_forecasts(site: Site, options: "JudgeOptions") -> None:
             task.run.run_id: asyncio.run(forecast_run_judging(store, task, judges, limits))
             for task in survey.tasks
         }
-    for note in survey.notes:
+    notes = [*survey.notes]
+    for task in survey.tasks:
+        for seat in task.asked:
+            capabilities = judges[identify_server(seat.deployment)].capabilities
+            if capabilities is not None:
+                notes += describe_problems(seat.deployment, capabilities)
+    for note in dict.fromkeys(notes):
         click.echo(f"note: {printable(note)}", err=True)
     other_jury = {task.run.run_id for task in survey.tasks if task.changed}
     for run_id, outcome in survey.runs.items():

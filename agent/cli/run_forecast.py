@@ -1,20 +1,25 @@
 """The forecast of `run --dry-run`: data, time, cost and possible refusal of each planned run."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import click
 
 from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
-from agent.inference.endpoint import identify_server
+from agent.inference.endpoint import ServerKey, identify_server
 from agent.inference.limits import HttpLimits
+from agent.inference.replica_probe import describe_problems
 from agent.inference.server_figures import describe_cache, describe_load
+from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
-from agent.judging.jury_selection import describe_own_judge, is_on_own_jury
-from agent.jury.seats import describe_equal_seats
+from agent.judging.jury_selection import (
+    describe_equal_judges,
+    describe_own_judge,
+    is_on_own_jury,
+)
 from agent.runs.forecast.cost import Forecast, Pace, apply_seen, describe_forecast, describe_total
 from agent.runs.forecast.find_seen import find_seen_answers
 from agent.runs.forecast.judging import (
@@ -67,6 +72,8 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
     forecasts: list[PlanForecast] = []
     refusals: list[InferenceError] = []
     said: set[str] = set()
+    for problem in _describe_replicas(plans, {**judges, **servers}):
+        click.echo(f"note: {printable(problem)}", err=True)
     for plan in plans:
         _print_plan(plan, said)
         server = servers[identify_server(plan.deployment)]
@@ -89,6 +96,17 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
         raise InferenceError(
             "a run would be refused: its server lacks a required feature", refusals[0].advice
         )
+
+
+def _describe_replicas(plans: Sequence[Plan], trials: Mapping[ServerKey, ServerTrial]) -> list[str]:
+    """Return a sentence about each replica of a model or judge that a run would not ask."""
+    problems: list[str] = []
+    for plan in plans:
+        for deployment in (plan.deployment, *(seat.deployment for seat in plan.jury)):
+            capabilities = trials[identify_server(deployment)].capabilities
+            if capabilities is not None:
+                problems += describe_problems(deployment, capabilities)
+    return list(dict.fromkeys(problems))
 
 
 def _print_plan(plan: Plan, said: set[str]) -> None:
@@ -164,9 +182,9 @@ def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
         )
     if is_on_own_jury(plan.deployment.name, plan.jury):
         lines.append(f"note: {describe_own_judge(plan.deployment.name)}")
-    lines += [
-        f"note: {warning}" for warning in describe_equal_seats([seat.judge for seat in plan.jury])
-    ]
+    deployments = {seat.deployment.name: seat.deployment for seat in plan.jury}
+    judges = [seat.judge for seat in plan.jury]
+    lines += [f"note: {warning}" for warning in describe_equal_judges(judges, deployments)]
     return lines
 
 

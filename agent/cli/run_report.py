@@ -1,6 +1,6 @@
 """The report of `run`: the score, cost and unscored instances of each run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -16,12 +16,13 @@ from agent.cli.judging_report import (
     is_judged_by_itself,
 )
 from agent.cli.unread import report_unread_runs
+from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.catalog.deployments import Prices
+    from agent.catalog.deployments import Deployment, Prices
     from agent.inference.outage import LostServer
     from agent.results.summarize import RunSummary
     from agent.runs.plan import RunOptions
@@ -36,11 +37,13 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
 
     It is also the exit code if no seat of a run's jury gave a verdict: the run has no score, and needs another jury.
     """
+    deployments = _read_usable_deployments(site)
+    prices_by_name = {} if options.server else find_prices(deployments)
     runs = [outcome.summary.run for outcome in outcomes]
-    _print_notes(runs, options.server)
-    _print_outcomes(site, outcomes, {} if options.server else read_prices(site))
+    _print_notes(runs, options.server, deployments)
+    _print_outcomes(site, outcomes, prices_by_name)
     _print_total(outcomes, options.suite)
-    _print_taken(outcomes, {} if options.server else read_prices(site))
+    _print_taken(outcomes, prices_by_name)
     summaries = [outcome.summary for outcome in outcomes]
     for line in describe_unjudged(summaries, options.suite, no_judging=options.no_judging):
         click.echo(line, err=True)
@@ -48,12 +51,22 @@ def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunO
         click.echo(line, err=True)
     _print_unscored(outcomes)
     report_unread_runs(site, summaries)
-    print_lost_servers(server for outcome in outcomes for server in outcome.lost)
     silent_juries = [] if options.no_judging else describe_silent_juries(summaries, options.suite)
     for line in silent_juries:
         click.echo(printable(line), err=True)
+    print_lost_servers(server for outcome in outcomes for server in outcome.lost)
     if silent_juries or any(outcome.failed or outcome.judged.open for outcome in outcomes):
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
+
+
+def _read_usable_deployments(site: Site) -> "Mapping[str, Deployment]":
+    """Return the site's deployments; {} if their file cannot be read, so that the run did not need it."""
+    from agent.catalog.deployments import read_deployments
+
+    try:
+        return read_deployments(site.deployments)
+    except ConfigError:
+        return {}
 
 
 def print_lost_servers(servers: "Iterable[LostServer]") -> None:
@@ -66,14 +79,15 @@ def print_lost_servers(servers: "Iterable[LostServer]") -> None:
         )
 
 
-def _print_notes(runs: "Sequence[Run]", server_url: str | None) -> None:
+def _print_notes(
+    runs: "Sequence[Run]", server_url: str | None, deployments: "Mapping[str, Deployment]"
+) -> None:
     """Print the workarounds for servers, and what is wrong with juries, each once.
 
     The server of `--server` is named by its address, because its stored name is a digest.
     """
     from agent.inference.endpoint import describe_address
-    from agent.judging.jury_selection import describe_own_judge
-    from agent.jury.seats import describe_equal_seats
+    from agent.judging.jury_selection import describe_equal_judges, describe_own_judge
 
     notes: list[str] = []
     for run in runs:
@@ -82,7 +96,7 @@ def _print_notes(runs: "Sequence[Run]", server_url: str | None) -> None:
     for run in runs:
         if is_judged_by_itself(run):
             notes.append(describe_own_judge(run.deployment))
-        notes += describe_equal_seats(find_judges(run))
+        notes += describe_equal_judges(find_judges(run), deployments)
     for note in dict.fromkeys(notes):
         click.echo(f"note: {note}", err=True)
 
@@ -91,7 +105,11 @@ def read_prices(site: Site) -> "dict[str, Prices | None]":
     """Return the prices of the site's deployments by name."""
     from agent.catalog.deployments import read_deployments
 
-    deployments = read_deployments(site.deployments)
+    return find_prices(read_deployments(site.deployments))
+
+
+def find_prices(deployments: "Mapping[str, Deployment]") -> "dict[str, Prices | None]":
+    """Return the prices of these deployments by name."""
     return {name: deployment.prices for name, deployment in deployments.items()}
 
 

@@ -64,6 +64,7 @@ class Capabilities:
         served_as: the server's own name of the model if it differs from the requested one, for example in the case of
             letters; otherwise empty. It is not stored.
         left_out: the replicas that are not asked, by address, with the reason. Addresses are not stored.
+        tried_again: the addresses in `left_out` that are probed again while questions are asked. They are not stored.
     """
 
     server: str
@@ -82,6 +83,7 @@ class Capabilities:
     choice_field: ChoiceField | None = None
     served_as: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    tried_again: frozenset[str] = frozenset()
 
     def state(self, name: FeatureName) -> State:
         """Return the state of a feature, or "unknown" if it was not probed."""

@@ -22,6 +22,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.naming import name_check
 from agent.inference.outage import Outage, ServerWatch
 from agent.inference.probe import ask_plain_question
+from agent.inference.readmission import readmit_replicas
 from agent.inference.refusals import explain_refusals
 from agent.inference.replicas import ReplicaPool
 from agent.inference.retry import ServerHealth
@@ -113,7 +114,8 @@ async def ask_all(
     try:
         if outage.is_worth_another_try and await pool.answers_again():
             outage.note_reply()
-        await _run_workers(pool.total_in_flight, work)
+        async with readmit_replicas(deployment, capabilities, pool, limits):
+            await _run_workers(pool.total_in_flight, work)
         if watch is not None:
             await _explain_refusals(deployment, limits, outage, capabilities)
     finally:
@@ -144,8 +146,16 @@ def _open_pool(
     capabilities: Capabilities | None,
 ) -> ReplicaPool:
     """Open the replicas of a deployment that the probe found usable."""
-    left_out = capabilities.left_out if capabilities is not None else {}
-    return ReplicaPool(deployment, limits, outage, max_in_flight=max_in_flight, left_out=left_out)
+    if capabilities is None:
+        return ReplicaPool(deployment, limits, outage, max_in_flight=max_in_flight)
+    return ReplicaPool(
+        deployment,
+        limits,
+        outage,
+        max_in_flight=max_in_flight,
+        left_out=capabilities.left_out,
+        tried_again=capabilities.tried_again,
+    )
 
 
 class _RequestAsker:

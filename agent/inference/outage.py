@@ -1,5 +1,6 @@
 """Notice that a server is gone: say so at once, wait once, and remember since when. No requests are sent here."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,6 +54,33 @@ class ReplicaHealth:
         self._left_out_until: float | None = None
         self._times_left_out = 0
         self._strikes = 0
+        self._must_be_probed: bool | None = None  # None: not said yet
+
+    @property
+    def must_be_probed(self) -> bool:
+        """Whether the replica gets no prompt before a probe shows that it serves the model as the others do."""
+        return bool(self._must_be_probed)
+
+    def leave_out_until_probed(self) -> None:
+        """Leave out a replica whose probe failed. A second call, by a later run of the command, changes nothing."""
+        if self._must_be_probed is not None:
+            return
+        self._must_be_probed = True
+        self._put_off()
+
+    def note_failed_probe(self) -> None:
+        """Record that the replica was probed again in vain: it is probed later, after a longer wait."""
+        self._put_off()
+
+    def reject(self, problem: str) -> None:
+        """Leave the replica out for the rest of the command, because it cannot be asked like the others."""
+        self._left_out_until = math.inf
+        self._note(f"{self._name} answers now, but it {problem}; it stays left out")
+
+    def admit(self) -> None:
+        """Record a successful probe: the replica gets requests."""
+        self._must_be_probed = False
+        self.note_reply(self._clock())
 
     @property
     def is_left_out(self) -> bool:
@@ -90,9 +118,14 @@ class ReplicaHealth:
         now = self._clock()
         if self._left_out_until is not None and now < self._left_out_until:
             return  # requests that were in flight at the same time fail together
-        wait_s = _BACKOFF_S[min(self._times_left_out, len(_BACKOFF_S) - 1)]
         if self._left_out_until is None:
             self._note(f"{self._name} {problem}; the other replicas get its requests")
+        self._put_off()
+
+    def _put_off(self) -> None:
+        """Set the time at which the replica is tried again."""
+        now = self._clock()
+        wait_s = _BACKOFF_S[min(self._times_left_out, len(_BACKOFF_S) - 1)]
         self._left_out_at = now
         self._left_out_until = now + wait_s
         self._times_left_out += 1

@@ -31,7 +31,8 @@ async def probe_deployment(
     """Probe the deployment's server, or all of its replicas at the same time; see `probe`.
 
     A replica that cannot be used, or that needs other requests than the first usable one, is left out
-    (`Capabilities.left_out`). The context length is the smallest, and a feature counts as honoured only if all
+    (`Capabilities.left_out`). One without a usable reply may only be starting, so it is probed again later
+    (`Capabilities.tried_again`). The context length is the smallest, and a feature counts as honoured only if all
     replicas honour it.
 
     Args:
@@ -45,14 +46,36 @@ async def probe_deployment(
     """
     if not deployment.replicas:
         return await probe(deployment, limits, needs)
-    probes = [_probe_replica(deployment, url, limits, needs) for url in deployment.replicas]
+    probes = [_probe_url(deployment, url, limits, needs) for url in deployment.replicas]
     probed = await asyncio.gather(*probes)
     return _combine(deployment, probed)
 
 
-async def _probe_replica(
-    deployment: Endpoint, url: str, limits: HttpLimits, needs: Needs
-) -> _Probed:
+async def find_misfit(
+    deployment: Endpoint, url: str, limits: HttpLimits, capabilities: Capabilities
+) -> str | None:
+    """Probe a replica that was left out, and return why it still cannot be asked.
+
+    Args:
+        deployment: the servers and their model.
+        url: the replica's address.
+        limits: limits of time and retries.
+        capabilities: what the replicas in use honour together; the requests were made for it.
+
+    Returns:
+        "" if the replica can be asked like the others; None if it cannot be probed, so that it may be tried again.
+
+    Raises:
+        ConfigError: its address, token file, proxy or CA bundle cannot be used.
+    """
+    probed = await _probe_url(deployment, url, limits, EVERY_WAY)
+    found = probed.capabilities
+    if found is None or _count_unknown(found) > _count_unknown(capabilities):
+        return None
+    return _find_difference(capabilities, found) or _find_lack(capabilities, found)
+
+
+async def _probe_url(deployment: Endpoint, url: str, limits: HttpLimits, needs: Needs) -> _Probed:
     # Every implementation of Endpoint is a dataclass; the copy has this replica's address.
     replica: Endpoint = replace(cast("Any", deployment), base_url=url)
     try:
@@ -66,10 +89,12 @@ def _combine(deployment: Endpoint, probed: Sequence[_Probed]) -> Capabilities:
     first: Capabilities | None = None
     usable: list[Capabilities] = []
     left_out: dict[str, str] = {}
+    failed: list[str] = []
     for replica in probed:
         found = replica.capabilities
         if found is None:
             left_out[replica.url] = _describe_error(deployment, replica)
+            failed.append(replica.url)
             continue
         first = first or found
         difference = _find_difference(first, found)
@@ -88,6 +113,7 @@ def _combine(deployment: Endpoint, probed: Sequence[_Probed]) -> Capabilities:
         window=min((found.window for found in usable if found.window), default=None),
         template_tokens=max(found.template_tokens for found in usable),
         left_out=left_out,
+        tried_again=frozenset(failed),
     )
 
 
@@ -101,6 +127,25 @@ def _find_difference(first: Capabilities, found: Capabilities) -> str:
     asked_here = (found.token_limit_field, found.choice_field, found.counting, found.served_as)
     if asked_first != asked_here:
         return "honours other fields or another name of the model than the first usable replica"
+    return ""
+
+
+def _count_unknown(capabilities: Capabilities) -> int:
+    """Return the number of probed features without a finding; a server that has just been started may show some."""
+    return sum(feature.state == "unknown" for feature in capabilities.features.values())
+
+
+def _find_lack(together: Capabilities, found: Capabilities) -> str:
+    """Return what a replica lacks of the capabilities for which requests were made; "" if nothing."""
+    if together.window and found.window and found.window < together.window:
+        return f"has a shorter context ({found.window} tokens) than the other replicas"
+    for name, feature in together.features.items():
+        state = found.state(name)
+        if _FROM_BEST.index(state) > _FROM_BEST.index(feature.state):
+            return f"does not honour {name} as the other replicas do"
+    thinks_otherwise = found.inline_thoughts != together.inline_thoughts
+    if thinks_otherwise or not set(found.other_names) <= set(together.other_names):
+        return "replies in another form than the other replicas"
     return ""
 
 
@@ -126,10 +171,12 @@ def _combine_notes(usable: Sequence[Capabilities]) -> tuple[str, ...]:
 
 def describe_problems(deployment: Endpoint, capabilities: Capabilities) -> list[str]:
     """Return a sentence about each replica that is not asked, with its address, and about different context lengths."""
-    problems = [
-        f"{describe_server(deployment, url)} {reason}; it is left out"
-        for url, reason in capabilities.left_out.items()
-    ]
+    problems: list[str] = []
+    for url, reason in capabilities.left_out.items():
+        treatment = "left out"
+        if url in capabilities.tried_again:
+            treatment = "left out until it answers"
+        problems.append(f"{describe_server(deployment, url)} {reason}; it is {treatment}")
     for note in capabilities.notes:
         if note.startswith(_OTHER_WINDOWS):
             problems.append(f"deployment {deployment.name}: {note}")

@@ -26,7 +26,8 @@ _LOOK_AGAIN_S = 0.5  # maximum wait for a free place before the replicas are loo
 class Replica:
     """One of the servers of a deployment, with the connections that no request uses now."""
 
-    def __init__(self, line: ServerLine, health: ReplicaHealth) -> None:
+    def __init__(self, url: str, line: ServerLine, health: ReplicaHealth) -> None:
+        self.url = url
         self.health = health
         self.in_flight = 0
         self._line = line
@@ -69,6 +70,7 @@ class ReplicaPool:
         *,
         max_in_flight: int,
         left_out: Collection[str] = (),
+        tried_again: Collection[str] = (),
     ) -> None:
         """Read the settings of all replicas.
 
@@ -78,6 +80,7 @@ class ReplicaPool:
             outage: the health of the replicas, shared with other calls.
             max_in_flight: maximum number of requests in flight at each replica.
             left_out: the addresses that the probe found unusable.
+            tried_again: those of them that get requests as soon as another probe finds them usable.
 
         Raises:
             ConfigError: an address, the token file, proxy or CA bundle cannot be used.
@@ -86,13 +89,16 @@ class ReplicaPool:
         self._freed = asyncio.Condition()
         self._replicas = []
         for url in list_addresses(endpoint):
-            if url not in left_out:
-                line = ServerLine(endpoint, limits, url)
-                self._replicas.append(Replica(line, outage.find_replica(endpoint, url)))
+            if url in left_out and url not in tried_again:
+                continue
+            health = outage.find_replica(endpoint, url)
+            if url in tried_again:
+                health.leave_out_until_probed()
+            self._replicas.append(Replica(url, ServerLine(endpoint, limits, url), health))
 
     @property
     def size(self) -> int:
-        """The number of replicas."""
+        """The number of replicas, with those that must be probed first."""
         return len(self._replicas)
 
     @property
@@ -131,10 +137,17 @@ class ReplicaPool:
 
     async def answers_again(self) -> bool:
         """Return whether a server that was given up replies at once to a request without any prompt."""
-        for replica in self._replicas:
+        for replica in self._list_admitted():
             if await replica.answers_now():
                 return True
         return False
+
+    def list_unprobed(self) -> list[Replica]:
+        """Return the replicas that must be probed before they get requests."""
+        return [replica for replica in self._replicas if replica.health.must_be_probed]
+
+    def _list_admitted(self) -> list[Replica]:
+        return [replica for replica in self._replicas if not replica.health.must_be_probed]
 
     async def close(self) -> None:
         """Close the connections of all replicas."""
@@ -152,7 +165,7 @@ class ReplicaPool:
         usable = [replica for replica in self._replicas if _is_usable(replica, now)]
         if not usable:
             # None answers. The one that is due first is asked, so that their silence is noticed.
-            return min(self._replicas, key=lambda replica: replica.health.due)
+            return min(self._list_admitted(), key=lambda replica: replica.health.due)
         if len(usable) > 1 and avoided in usable:
             usable.remove(avoided)
         free = [replica for replica in usable if replica.in_flight < self._max_in_flight]
@@ -162,6 +175,8 @@ class ReplicaPool:
 def _is_usable(replica: Replica, now: float) -> bool:
     """Return whether a replica may get a request. One that was left out first gets a single request on trial."""
     health = replica.health
+    if health.must_be_probed:
+        return False
     if not health.is_left_out:
         return True
     return now >= health.due and replica.in_flight == 0

@@ -30,6 +30,7 @@ from agent.judging.jury_selection import (
     SeatedJudge,
     choose_jury,
     choose_quorum,
+    describe_equal_judges,
     describe_own_judge,
     find_judge_deployment,
     is_on_own_jury,
@@ -37,7 +38,6 @@ from agent.judging.jury_selection import (
 )
 from agent.judging.probe_judges import describe_judges, probe_judges
 from agent.jury.rubric import read_rubric
-from agent.jury.seats import describe_equal_seats
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.results.purged import describe_purged
 from agent.results.summarize import RunSummary, summarise_run
@@ -211,7 +211,9 @@ def survey_judging(site: Site, store: Store, options: JudgeOptions) -> JudgingSu
     for task in tasks:
         if is_on_own_jury(task.run.deployment, task.jury):
             notes.append(describe_own_judge(task.run.deployment))
-        notes += describe_equal_seats(task.use.judges)
+        notes += describe_equal_judges(
+            task.use.judges, {seat.deployment.name: seat.deployment for seat in task.jury}
+        )
     if undefined:
         notes.append(f"{_describe_undefined(undefined)}. {_RUN_AGAIN}")
     if not options.judges:

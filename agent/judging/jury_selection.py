@@ -15,7 +15,7 @@ from agent.catalog.judges import Jury, read_jury
 from agent.errors import ConfigError, InferenceError
 from agent.inference.endpoint import identify_server, list_addresses
 from agent.io.wording import format_count, nearest
-from agent.jury.seats import describe_sampling
+from agent.jury.seats import describe_equal_seats, describe_sampling
 from agent.metrics import JUDGED, Judge, MetricUse
 from agent.model_servers.start import resolve_managed
 from agent.site.directory import Site
@@ -225,6 +225,33 @@ def find_judge_deployment(judge: Judge, deployments: Mapping[str, Deployment]) -
             _NO_JUDGES,
         )
     return deployment
+
+
+def describe_equal_judges(
+    judges: Sequence[Judge], deployments: Mapping[str, Deployment]
+) -> list[str]:
+    """Return a warning for each model of a server of which several seats always give the same verdict.
+
+    Seats are compared by their server and its model, because several deployments may name the same ones.
+    """
+    compared: list[Judge] = []
+    first_names: dict[object, str] = {}
+    for judge in judges:
+        try:
+            deployment = find_judge_deployment(judge, deployments)
+        except ConfigError:
+            compared.append(judge)  # a stored jury may name deployments that were removed since
+            continue
+        name = first_names.setdefault(_identify_model(deployment), deployment.name)
+        compared.append(replace(judge, model_deployment=name))
+    return describe_equal_seats(compared)
+
+
+def _identify_model(deployment: Deployment) -> object:
+    """Return a key that is equal for deployments of one model on one server."""
+    if deployment.managed is not None:
+        return deployment.managed.weights
+    return list_addresses(deployment), deployment.served_model
 
 
 def _find_usable_deployment(model: str, deployments: Mapping[str, Deployment]) -> Deployment | None:

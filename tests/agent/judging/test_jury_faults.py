@@ -38,7 +38,7 @@ from tests.agent.judging.juries import (
     verdict,
     write_jury,
 )
-from tests.agent.runs.suites import run
+from tests.agent.runs.suites import run, write_benchmark
 
 GOOD, BETTER = verdict(2, 2), verdict(4, 4)
 NO_QUORUM, NOT_JUDGED = Unscored(Reason.NO_QUORUM), Unscored(Reason.NOT_JUDGED)
@@ -401,6 +401,23 @@ def test_a_jury_that_never_gives_a_verdict_ends_with_a_sentence_and_exit_code_9(
     assert (judging.exit_code, judging.output.count(said)) == (9, 1)
     unjudged = bench.invoke(*run_words, "--no-judging")
     assert (unjudged.exit_code, unjudged.output.count(said)) == (0, 0)
+
+
+def test_a_lost_server_is_the_last_line_also_after_a_silent_jury(jury: Make):
+    bench = jury(says("Hm."))
+    assert bench.invoke("run", "--server", bench.model.url, "-r", ENTRY).exit_code == 9
+    rows = [{"note": f"{NOTE} {row}", "gold": "yes"} for row in range(20)]
+    metrics = "parser: text\ngold: {column: gold, form: text}\nmetrics: [{name: exact_match}]\n"
+    write_benchmark(bench.site, "later", rows, metrics)
+    write_setting(bench.site, "attempt_timeout_s: 0.5\nfirst_attempt_timeout_s: 0.5")
+    write_setting(bench.site, "outage_grace_s: 1")
+    bench.site = Site(bench.site.directory)
+    bench.model.fault = lambda asked: Hang() if NOTE in asked.prompt else None
+    words = ("-r", ENTRY, "-r", "later:model=m")
+    done = bench.invoke("run", "--server", bench.model.url, *words)
+    *_, silent, last = done.stderr.splitlines()
+    assert silent.startswith("no seat of the jury gave a verdict")
+    assert last.startswith(f"The server 127.0.0.1:{bench.model.port} has not answered since")
 
 
 def test_a_jury_whose_servers_all_fail_is_named_once_and_asked_again(jury: Make):

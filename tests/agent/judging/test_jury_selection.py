@@ -1,10 +1,14 @@
 """The jury of a run: which file names it, and which juries are refused before anything is asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent.catalog.deployments import Deployment
+from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError
+from agent.judging.jury_selection import describe_equal_judges
 from agent.metrics import Judge
 from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
@@ -102,3 +106,35 @@ def test_a_jury_file_that_is_not_there_is_said_unless_nobody_judges(site: Site, 
         assert model.asked == []
         run(site, model.url, entry, no_judging=True)
         assert kept(site)[0] == [Unscored(Reason.NOT_JUDGED)] * 3
+
+
+def test_two_seats_of_one_model_are_one_opinion_also_if_their_deployments_differ():
+    here = Deployment("local/a", "test/a", "http://127.0.0.1:1/v1", "a")
+    same = replace(here, name="test/a")
+    elsewhere = replace(here, name="local/b", base_url="http://127.0.0.1:2/v1")
+    deployments = {each.name: each for each in (here, same, elsewhere)}
+    by_model, by_deployment = Judge("", "test/a", "one"), Judge("local/a", "test/a", "two")
+    (warning,) = describe_equal_judges((by_model, by_deployment), deployments)
+    assert warning.startswith("the seats one, two always give the same verdict and are one opinion")
+    (warning,) = describe_equal_judges((Judge("test/a", "test/a"), by_deployment), deployments)
+    assert "each asks test/a at temperature 0" in warning
+    assert describe_equal_judges((Judge("local/b", "test/a"), by_deployment), deployments) == []
+
+
+def test_two_seats_of_one_file_of_weights_are_one_opinion(tmp_path: Path):
+    server = ModelServer("llamacpp", tmp_path / "a.gguf")
+    first = Deployment("local/a", "test/a", "", "a", managed=server)
+    second = replace(first, name="local/b", managed=replace(server, context=512))
+    third = replace(
+        first, name="local/c", managed=replace(server, weights=tmp_path / "another.gguf")
+    )
+    deployments = {each.name: each for each in (first, second, third)}
+    judges = [Judge(name, "test/a") for name in deployments]
+    (warning,) = describe_equal_judges(judges, deployments)
+    assert "the seats test/a (1), test/a (2) always" in warning
+
+
+def test_a_stored_jury_of_a_removed_deployment_is_compared_by_name():
+    judges = (Judge("gone/a", "test/a"), Judge("gone/a", "test/a"), Judge("gone/b", "test/b"))
+    (warning,) = describe_equal_judges(judges, {})
+    assert "each asks gone/a" in warning
