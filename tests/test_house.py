@@ -45,7 +45,7 @@ ROOMS = (
         "judging",
         "runs",
     ),
-    *("exchange", "disclosure", "service", "cli"),
+    *("exchange", "disclosure", "jobs", "service", "cli"),
 )
 """The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
 
@@ -265,6 +265,7 @@ def test_every_dependency_is_imported_and_has_a_reason():
     reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text("utf-8")
     assert [name for name in sorted(declared) if name not in reasons] == []
     known = {
+        "argon2": "argon2-cffi",
         "yaml": "pyyaml",
         "rouge_score": "rouge-score",
         "docx": "python-docx",

@@ -10,6 +10,7 @@ DIR/data/<benchmark id>/      dataset files of benchmarks
 DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
 DIR/servers/                  inference servers that the agent starts: tokens, logs
+DIR/jobs/                     locks and logs of jobs
 DIR/submissions/              drafts, approved submissions, receipts
 """
 
@@ -135,6 +136,11 @@ class Site:
             shown = plugin.file or plugin.entry_point
             sources.append(MetricSource(plugin.metric_name, plugin.sha256, file, shown))
         return tuple(sources)
+
+    @property
+    def jobs(self) -> Path:
+        """Folder of the locks and logs of jobs. It may not exist."""
+        return self.directory / "jobs"
 
     @property
     def submissions(self) -> Path:

@@ -21,6 +21,8 @@ from pydantic import (
 from agent.errors import ConfigError
 from agent.io.strict_yaml import parse_yaml
 from agent.own_metrics.declaration import NAME, NAME_RULE
+from agent.site.service_addresses import check_issuer, check_proxy_address, is_loopback
+from agent.store.stored_accounts import Role
 
 PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -28,6 +30,8 @@ PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
 PLUGINS = "plugins"
 _PLUGIN_FILE = re.compile(rf"{PLUGINS}/[A-Za-z0-9_][A-Za-z0-9._-]*\.py")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_PATHS_FROM_SITE = ("ca_bundle", "oidc_client_secret_file", "trusted_proxy_secret_file")
+_HEADER = r"^[A-Za-z][A-Za-z0-9-]{0,99}$"
 
 
 class Plugin(BaseModel):
@@ -137,10 +141,146 @@ class Settings(BaseModel):
     keep_texts_days: int | None = Field(
         None, ge=1, description="Days for which `intramural purge` keeps texts by default."
     )
+    service_host: str = Field(
+        "127.0.0.1",
+        description="IP address on which `intramural serve` listens; others than this machine's loopback need TLS files "
+        "or `trusted_proxy`.",
+    )
+    service_port: int = Field(
+        8766,
+        ge=0,
+        le=65_535,
+        description="Port on which `intramural serve` listens; 0 chooses one.",
+    )
+    service_origin: str | None = Field(
+        None,
+        pattern=r"^https?://[A-Za-z0-9.-]+(:\d{1,5})?/?$",
+        description="Address at which people open the service, such as https://eval.hospital.example; none means that "
+        "of `service_host` and `service_port`.",
+    )
+    service_tls_certificate: Path | None = Field(
+        None, description="PEM file of the service's certificate with its chain."
+    )
+    service_tls_key: Path | None = Field(None, description="PEM file of that certificate's key.")
+    jobs_at_once: int = Field(
+        4, ge=1, le=64, description="Maximum jobs of the queue that run at the same time."
+    )
+    runs_per_server: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="Maximum jobs of the queue that ask the same inference server at the same time.",
+    )
+    keep_jobs_days: int = Field(
+        90, ge=1, le=36_500, description="Days for which ended jobs and their logs are kept."
+    )
+    session_idle_minutes: int = Field(
+        30,
+        ge=1,
+        le=1440,
+        description="Minutes without a request after which a session of the service ends.",
+    )
+    session_hours: int = Field(
+        12, ge=1, le=168, description="Hours after which a session ends in any case."
+    )
+    sign_in_window_minutes: int = Field(
+        15, ge=1, le=1440, description="Minutes for which a failed sign-in counts."
+    )
+    sign_in_failures_per_name: int = Field(
+        10,
+        ge=3,
+        le=1000,
+        description="Failed sign-ins under one name, within those minutes, after which further ones are refused.",
+    )
+    sign_in_failures_overall: int = Field(
+        200,
+        ge=10,
+        le=100_000,
+        description="Failed sign-ins under all names together after which further ones are refused.",
+    )
+    api_token_days: int = Field(
+        90, ge=1, le=366, description="Maximum days for which an API token lasts."
+    )
+    trusted_proxy: str | None = Field(
+        None,
+        description="IP address of a reverse proxy that signs people in; its headers are believed, and no others.",
+    )
+    trusted_proxy_secret_file: Path | None = Field(
+        None,
+        description="File (mode 0600) with a secret that the proxy sends as X-Intramural-Proxy-Secret; required if it "
+        "runs on this machine.",
+    )
+    trusted_proxy_user_header: str = Field(
+        "X-Forwarded-User",
+        pattern=_HEADER,
+        description="Header with the name of the person who is signed in at the proxy.",
+    )
+    trusted_proxy_groups_header: str = Field(
+        "X-Forwarded-Groups",
+        pattern=_HEADER,
+        description="Header with that person's groups, separated by commas.",
+    )
+    trusted_proxy_roles: dict[str, Role] = Field(
+        {},
+        description="Role by group; if it is empty, an administrator adds each account.",
+    )
+    oidc_issuer: str | None = Field(
+        None, description="URL of the OpenID provider at which people sign in."
+    )
+    oidc_client_id: str = Field(
+        "intramural", min_length=1, description="Id under which the provider knows this service."
+    )
+    oidc_client_secret_file: Path | None = Field(
+        None,
+        description="File (mode 0600) with the client secret; none for a public client, which proves itself by PKCE.",
+    )
+    oidc_scopes: tuple[str, ...] = Field(
+        ("openid", "profile"), description="Scopes to request; `openid` is required."
+    )
+    oidc_name_claim: str = Field(
+        "preferred_username", min_length=1, description="Claim with the person's name."
+    )
+    oidc_groups_claim: str = Field(
+        "groups", min_length=1, description="Claim with the person's groups."
+    )
+    oidc_roles: dict[str, Role] = Field(
+        {},
+        description="Role by group; if it is empty, an administrator adds each account.",
+    )
+    oidc_uses_proxy: bool = Field(
+        True, description="Whether the provider is reached through `proxy`, if that is set."
+    )
     plugins: tuple[Plugin, ...] = Field(
         (),
         description="The site's own metrics in Python, each with its name, file or entry point, and sha256.",
     )
+
+    @field_validator("trusted_proxy")
+    @classmethod
+    def _check_proxy_address(cls, value: str | None) -> str | None:
+        return value and check_proxy_address(value)
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _check_issuer(cls, value: str | None) -> str | None:
+        return value and check_issuer(value)
+
+    @field_validator("oidc_scopes")
+    @classmethod
+    def _require_openid(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        if "openid" not in scopes:
+            raise ValueError("expected a list that contains openid")
+        return scopes
+
+    @model_validator(mode="after")
+    def _require_proxy_secret(self) -> Self:
+        # Every account of this machine can connect from a loopback address and send the same headers.
+        is_local = self.trusted_proxy is not None and is_loopback(self.trusted_proxy)
+        if is_local and self.trusted_proxy_secret_file is None:
+            raise ValueError(
+                "trusted_proxy: a proxy on this machine also needs trusted_proxy_secret_file"
+            )
+        return self
 
     @field_validator("plugins")
     @classmethod
@@ -181,10 +321,13 @@ def read_settings(path: Path) -> Settings:
         )
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
         raise ConfigError(f"site.yaml: {faults}", advice) from None
-    if settings.ca_bundle is None:
-        return settings
     # Commands run in any directory, so a relative path must not depend on the current one.
-    return settings.model_copy(update={"ca_bundle": path.parent / settings.ca_bundle.expanduser()})
+    paths = {}
+    for name in _PATHS_FROM_SITE:
+        value: Path | None = getattr(settings, name)
+        if value is not None:
+            paths[name] = path.parent / value.expanduser()
+    return settings.model_copy(update=paths)
 
 
 def _describe_fault(kind: str, message: str) -> str:
