@@ -10,6 +10,7 @@ import os
 import sqlite3
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -23,6 +24,7 @@ from agent.cli.datasets import datasets
 from agent.cli.demo import demo
 from agent.cli.enroll import enroll, registry, steward_key
 from agent.cli.exchange import export, import_
+from agent.cli.jobs import jobs
 from agent.cli.judge import judge
 from agent.cli.ledger import ledger
 from agent.cli.models import models
@@ -32,6 +34,7 @@ from agent.cli.reset import reset
 from agent.cli.rotate import rotate
 from agent.cli.run import run
 from agent.cli.score import rescore, score
+from agent.cli.serve import serve
 from agent.cli.site import doctor, init, purge
 from agent.cli.submission import submission
 from agent.cli.summarize import summarize
@@ -39,6 +42,7 @@ from agent.cli.view import view
 from agent.errors import AgentError, StoreError
 from agent.inference.baselines import baselines
 from agent.io.plain_text import printable
+from agent.jobs.known_commands import use_commands
 from agent.site.directory import Site
 
 
@@ -89,11 +93,12 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, judge, summarize, rescore, score, agreement, compare, calibrate, redact,
-    export, import_, view, submission, enroll, registry, steward_key, ledger, reset, rotate, purge, audit,
-    models, baselines, demo,
+    init, doctor, benchmarks, datasets, run, judge, jobs, summarize, rescore, score, agreement, compare, calibrate,
+    redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate, purge,
+    audit, models, baselines, demo,
 ):  # fmt: skip
     intramural.add_command(command)
+use_commands(intramural)
 
 
 def _print_error(error: AgentError) -> None:
@@ -102,29 +107,42 @@ def _print_error(error: AgentError) -> None:
 
 
 def main() -> None:
-    """Run the command line; report every error in a readable sentence and exit with its code."""
+    """Run the command line of this process and exit with its code."""
+    sys.exit(run_command_line())
+
+
+def run_command_line(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; report every error in a readable sentence.
+
+    Args:
+        arguments: the command line after `intramural`; None for that of this process.
+
+    Returns:
+        The exit code.
+    """
     try:
         # Outside standalone mode, click returns the exit code of a command that raised `Exit`.
-        sys.exit(intramural.main(standalone_mode=False, prog_name="intramural") or 0)
+        code = intramural.main(arguments, standalone_mode=False, prog_name="intramural")
+        return int(code or 0)
     except AgentError as error:
         _print_error(error)
-        sys.exit(error.exit_code)
+        return error.exit_code
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         _print_error(StoreError(f"the store cannot be read ({name})"))
-        sys.exit(StoreError.exit_code)
+        return StoreError.exit_code
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         click.echo(
             "interrupted; run the same command again (runs and reviews resume where they stopped)",
             err=True,
         )
-        sys.exit(130)
+        return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        return 1
     except Exception as error:  # noqa: BLE001 (catch everything: a message may quote a record)
         click.secho(
             f"unexpected error: {type(error).__name__} (its message is withheld: it may quote a record)",
@@ -133,7 +151,7 @@ def main() -> None:
         for frame in traceback.extract_tb(error.__traceback__):
             click.echo(f"  {Path(frame.filename).name}:{frame.lineno} in {frame.name}", err=True)
         click.echo("This is a bug in intramural; please report the lines above.", err=True)
-        sys.exit(1)
+        return 1
 
 
 if __name__ == "__main__":

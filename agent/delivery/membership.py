@@ -104,6 +104,11 @@ class Federation:
         self._versions = directory / "registry"
         self._request = directory / "enrolment.dsse.json"
 
+    @property
+    def is_member(self) -> bool:
+        """Whether the site has accepted an invite."""
+        return (self._directory / "membership.json").exists()
+
     def read_membership(self) -> Membership:
         """Return the membership. Raises ConfigError if the site has not accepted an invite, or the file is damaged."""
         try:

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.resources import files
-from itertools import groupby
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -20,8 +19,15 @@ from agent.redaction.gateway.cases import ClearedCase
 from agent.redaction.replacements.tags import TAG
 from agent.results.summarize import MetricSummary
 from agent.results.usage import Cost, format_cost
-from agent.service.boards import Board
+from agent.service.board_views import (
+    BenchmarkPage,
+    ChartsPage,
+    CostsPage,
+    JudgedLine,
+    JuriesPage,
+)
 from agent.service.frame import Frame
+from agent.service.gaps import explain_no_floor, explain_no_interval, explain_no_mean
 from agent.service.heads import MetricHead
 from agent.service.run_views import InstancesPage, RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
@@ -30,6 +36,10 @@ _TEMPLATES = {
     SitePage: "site.html",
     SuitePage: "suite.html",
     ReleasePage: "release.html",
+    BenchmarkPage: "benchmark.html",
+    ChartsPage: "charts.html",
+    CostsPage: "costs.html",
+    JuriesPage: "juries.html",
     RunPage: "run.html",
     InstancesPage: "instances.html",
 }
@@ -59,7 +69,6 @@ class Renderer:
             lstrip_blocks=True,
         )
         self._environment.filters.update(
-            by_category=_group_by_category,
             answer=_render_answer,
             case=_render_case_text,
             cost=_format_cost,
@@ -67,10 +76,13 @@ class Renderer:
             drawn_costs=_draw_costs,
             figure=_format_value,
             juried=_select_judged_metrics,
-            juries=_list_judged_rows,
             moment=_format_time,
+            no_floor=explain_no_floor,
+            no_interval=explain_no_interval,
+            no_mean=explain_no_mean,
             quantity=_format_quantity,
             share=_compute_percentage,
+            since_epoch=_format_seconds,
         )
         self._environment.globals.update(
             site=site,
@@ -120,27 +132,12 @@ def _name_json_page(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".html") + ".json"
 
 
-def _group_by_category(boards: Sequence[Board]) -> list[tuple[str, list[Board]]]:
-    """Group boards without changing their order. Jinja's own `groupby` would sort the categories."""
+def _select_judged_metrics(heads: Sequence[MetricHead]) -> list[JudgedLine]:
+    """Return a run's metrics that a jury graded, for the table of juries."""
     return [
-        (category, list(group)) for category, group in groupby(boards, lambda board: board.category)
-    ]
-
-
-def _select_judged_metrics(heads: Sequence[MetricHead]) -> list[tuple[str, MetricSummary]]:
-    """Return the names and values of a run's metrics that a jury graded."""
-    return [
-        (head.metric.display_name, head.metric) for head in heads if head.metric.jury is not None
-    ]
-
-
-def _list_judged_rows(boards: Sequence[Board]) -> list[tuple[str, MetricSummary]]:
-    """Return the metrics on these boards that a jury graded, each with its benchmark and model."""
-    return [
-        (f"{board.name}: {row.run.model}", row.judged)
-        for board in boards
-        for row in board.rows
-        if row.judged is not None
+        JudgedLine(head.metric.display_name, "", head.metric)
+        for head in heads
+        if head.metric.jury is not None
     ]
 
 
@@ -211,7 +208,7 @@ def _format_quantity(value: float | None, decimals: int = 0) -> str:
 def _format_value(value: float | None, metric: MetricSummary | None = None) -> str:
     """Format a score or mean with three decimals on a scale up to 1 wide, and with two on wider scales."""
     if value is None:
-        return "none"
+        return "not known"
     return f"{value:.3f}" if metric is None or metric.high - metric.low <= 1 else f"{value:.2f}"
 
 
@@ -222,6 +219,11 @@ def _compute_percentage(value: float, metric: MetricSummary) -> float:
 
 def _format_time(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _format_seconds(seconds: float) -> str:
+    """Format a time in seconds since 1970."""
+    return _format_time(datetime.fromtimestamp(seconds, UTC))
 
 
 def _encode_value(value: object) -> str:

@@ -1,0 +1,42 @@
+"""The command `intramural serve`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from agent.cli.output import with_site
+
+if TYPE_CHECKING:
+    from agent.site.directory import Site
+
+
+@click.command()
+@click.option(
+    "-p",
+    "--port",
+    type=click.IntRange(0, 65535),
+    help="Port; overrides `service_port` in site.yaml. 0 chooses a free one.",
+)
+@click.pass_obj
+def serve(site: "Site", port: int | None) -> None:
+    """Serve pages, an HTTP interface and the job queue to the people of this site.
+
+    People sign in with accounts that `intramural accounts add` makes. Jobs of the queue run as long as this command does.
+    Only this machine can open the pages, unless site.yaml says otherwise. Stop with Ctrl-C: jobs resume at the next start.
+    """
+    from agent.access.accounts import has_administrator
+    from agent.service.web.serve import find_origin, listen, read_address
+    from agent.service.web.serve import serve as serve_site
+
+    address = read_address(site, port)
+    with site.store() as store:
+        if not has_administrator(store):
+            click.echo(
+                with_site(
+                    "note: nobody can sign in yet; `intramural accounts add NAME --role administrator`"
+                ),
+                err=True,
+            )
+    with listen(address) as listener:
+        click.echo(f"{find_origin(address, listener)}/  (Ctrl-C stops it)")
+        serve_site(site, address, listener)

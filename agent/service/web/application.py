@@ -1,0 +1,309 @@
+"""The service as an ASGI application: every route of the table, behind the guard, a sign-in and the table of roles."""
+
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
+
+from agent.access.sessions import check_csrf, read_session_limits
+from agent.errors import (
+    AgentError,
+    BenchmarkError,
+    BusyError,
+    ConfigError,
+    DisclosureError,
+    InferenceError,
+)
+from agent.service.web.call import Call, parse_fields
+from agent.service.web.callers import Caller, find_caller, read_cookie
+from agent.service.web.guard import Guard
+from agent.service.web.routes import API, PAGES, ApiRoute, Route
+from agent.service.web.service import HTML, Desk, Service, build_frame
+
+API_PREFIX = "/api/v1"
+_STATUSES: Mapping[type[AgentError], int] = {
+    ConfigError: 400,
+    BenchmarkError: 400,
+    DisclosureError: 409,
+    InferenceError: 502,
+    BusyError: 503,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """Why a request is not answered as asked: the status, and what to tell whoever asks."""
+
+    status: int
+    title: str
+    message: str
+    advice: str = ""
+
+
+class _RefusedError(Exception):
+    """A request is refused."""
+
+    def __init__(self, problem: _Problem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
+
+
+_NO_SIGN_IN = _Problem(
+    401, "Not signed in", "Nobody is signed in.", "Sign in, or send an API token."
+)
+_NOT_ALLOWED = _Problem(
+    403,
+    "Not allowed",
+    "Your account may not do this.",
+    "An administrator can give your account another role.",
+)
+_STALE_FORM = _Problem(
+    403,
+    "This form is no longer valid",
+    "The form belongs to another session, so nothing was changed.",
+    "Open the page again and send the form from there.",
+)
+_NO_PAGE = _Problem(
+    404, "No such page", "There is no page at this address.", "Go back to the start page."
+)
+
+
+def build_application(service: Service) -> ASGIApp:
+    """Build the application with its OpenAPI document at /api/v1/openapi.json."""
+    application = FastAPI(
+        title="Intramural",
+        version="1",
+        openapi_url=f"{API_PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    for api_route in API:
+        application.add_api_route(
+            API_PREFIX + api_route.path,
+            _build_operation(service, api_route),
+            methods=[api_route.method],
+            response_model=api_route.answer,
+            name=api_route.handler.__name__,
+            summary=inspect.getdoc(api_route.handler),
+            responses={code: {"description": words} for code, words in _REFUSALS.items()},
+        )
+    for route in PAGES:
+        application.add_api_route(
+            route.path, _build_page(service, route), methods=[route.method], include_in_schema=False
+        )
+
+    async def answer_missing(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, StarletteHTTPException) else 500
+        problem = (
+            _NO_PAGE
+            if status == 404
+            else _Problem(status, "Not possible here", "This address cannot be used so.")
+        )
+        return _draw_problem(service, request, problem, None)
+
+    async def answer_invalid(request: Request, error: Exception) -> Response:
+        del request
+        return JSONResponse({"error": _describe_faults(error)}, 422)
+
+    application.add_exception_handler(StarletteHTTPException, answer_missing)
+    application.add_exception_handler(RequestValidationError, answer_invalid)
+    return Guard(application, [service.origin])
+
+
+_REFUSALS = {
+    400: "the request cannot be carried out as stated",
+    401: "nobody is signed in",
+    403: "the account, or the scopes of its token, do not allow this",
+    404: "there is no such thing",
+    422: "the request is not well-formed",
+}
+
+
+def _describe_faults(error: Exception) -> str:
+    """Return which fields of a request are wrong, without their values."""
+    if not isinstance(error, RequestValidationError):
+        return "the request is not well-formed"
+    faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+    return "; ".join(faults)
+
+
+def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        body = await request.body()
+        return await run_in_threadpool(_answer_page, service, route, request, body)
+
+    return answer
+
+
+def _answer_page(service: Service, route: Route, request: Request, body: bytes) -> Response:
+    """Answer one request for a page: in this order, who asks, whether they may, and what they asked for."""
+    caller: Caller | None = None
+    try:
+        with service.site.store() as store:
+            desk = Desk(service, store)
+            caller = _find_caller(desk, request)
+            call = _read_call(request, caller, body, is_secure=service.is_secure)
+            if route.action is not None:
+                if caller is None:
+                    return _ask_for_sign_in(request)
+                _check_permission(desk, route, call)
+                if route.method == "POST":
+                    _check_form(call)
+            return route.handler(desk, call)
+    except _RefusedError as refused:
+        return _draw_problem(service, request, refused.problem, caller)
+    except AgentError as error:
+        return _draw_problem(service, request, _convert_error(error), caller)
+    except Exception as error:  # noqa: BLE001 - its message may quote a record
+        return _draw_problem(service, request, _convert_unexpected(error), caller)
+
+
+def _build_operation(service: Service, route: ApiRoute) -> Callable[..., Awaitable[Any]]:
+    async def operate(request: Request, **values: Any) -> Any:
+        return await run_in_threadpool(_answer_operation, service, route, request, values)
+
+    operate.__signature__ = _sign_operation(route)  # type: ignore[attr-defined]
+    return operate
+
+
+def _sign_operation(route: ApiRoute) -> inspect.Signature:
+    """Return the signature from which FastAPI learns an operation's path, query and body."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request)
+    ]
+    for part in route.path.split("/"):
+        if part.startswith("{"):
+            parameters.append(inspect.Parameter(part.strip("{}"), keyword, annotation=str))
+    for name, (kind, default) in route.query.items():
+        parameters.append(inspect.Parameter(name, keyword, annotation=kind, default=default))
+    if route.body is not None:
+        parameters.append(inspect.Parameter("body", keyword, annotation=route.body))
+    return inspect.Signature(parameters)
+
+
+def _answer_operation(
+    service: Service, route: ApiRoute, request: Request, values: dict[str, Any]
+) -> Any:
+    """Answer one request of the HTTP interface, as `_answer_page` does for pages."""
+    try:
+        with service.site.store() as store:
+            desk = Desk(service, store)
+            caller = _find_caller(desk, request)
+            call = _read_call(request, caller, b"", is_secure=service.is_secure)
+            if caller is None:
+                raise _RefusedError(_NO_SIGN_IN)
+            _check_permission(desk, route, call)
+            if route.method != "GET" and caller.session is not None:
+                _check_secret(request.headers.get("x-csrf", ""), caller)
+            given = [values["body"]] if route.body is not None else []
+            found = route.handler(desk, call, *given)
+    except _RefusedError as refused:
+        return _answer_json(refused.problem)
+    except AgentError as error:
+        return _answer_json(_convert_error(error))
+    except Exception as error:  # noqa: BLE001 - its message may quote a record
+        return _answer_json(_convert_unexpected(error))
+    if found is None:
+        return _answer_json(_Problem(404, "", "there is no such thing"))
+    return found
+
+
+def _answer_json(problem: _Problem) -> Response:
+    return JSONResponse({"error": problem.message, "advice": problem.advice}, problem.status)
+
+
+def _find_caller(desk: Desk, request: Request) -> Caller | None:
+    limits = read_session_limits(desk.site.settings)
+    is_secure = desk.service.is_secure
+    return find_caller(desk.store, request, time.time(), limits, is_secure=is_secure)
+
+
+def _read_call(request: Request, caller: Caller | None, body: bytes, *, is_secure: bool) -> Call:
+    form = {}
+    if body:
+        kind = request.headers.get("content-type", "").partition(";")[0]
+        if kind != "application/x-www-form-urlencoded":
+            raise _RefusedError(_Problem(415, "Not a form", "This address accepts forms only."))
+        try:
+            form = parse_fields(body.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise _RefusedError(_Problem(400, "Not a form", "The form is not in UTF-8.")) from None
+    return Call(
+        caller=caller,
+        route=request.url.path,
+        path={name: str(value) for name, value in request.path_params.items()},
+        query=parse_fields(request.url.query),
+        form=form,
+        cookie=read_cookie(request, is_secure=is_secure),
+    )
+
+
+def _check_permission(desk: Desk, route: Route | ApiRoute, call: Call) -> None:
+    if route.action is None:
+        return
+    caller = call.signed_in
+    if route.find_owner is None:
+        allowed = caller.can_enter(route.action)
+    else:
+        allowed = caller.may(route.action, route.find_owner(desk, call))
+    if not allowed:
+        raise _RefusedError(_NOT_ALLOWED)
+
+
+def _check_form(call: Call) -> None:
+    _check_secret(call.get("csrf"), call.signed_in)
+
+
+def _check_secret(given: str, caller: Caller) -> None:
+    """Check the secret that only pages of this session know. A program with an API token has none, and needs none."""
+    if caller.session is not None and not check_csrf(caller.session, given):
+        raise _RefusedError(_STALE_FORM)
+
+
+def _ask_for_sign_in(request: Request) -> Response:
+    """Send a reader to the sign-in, and from there back to the page; a form that was sent is not repeated."""
+    wanted = request.url.path
+    if request.method != "GET" or wanted == "/":
+        return RedirectResponse("/sign-in", 303)
+    return RedirectResponse(f"/sign-in?next={quote(wanted)}", 303)
+
+
+def _convert_error(error: AgentError) -> _Problem:
+    status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 500)
+    return _Problem(
+        status,
+        "This cannot be done now" if status != 400 else "Please correct",
+        str(error),
+        error.advice,
+    )
+
+
+def _convert_unexpected(error: Exception) -> _Problem:
+    return _Problem(
+        500,
+        "This page cannot be shown",
+        f"An unexpected error occurred ({type(error).__name__}). No text was shown.",
+        "Run `intramural doctor`. If it reports no problem, please report this error as a bug.",
+    )
+
+
+def _draw_problem(
+    service: Service, request: Request, problem: _Problem, caller: Caller | None
+) -> Response:
+    if request.url.path.startswith(API_PREFIX):
+        return _answer_json(problem)
+    frame = build_frame(caller, request.url.path)
+    content = service.renderer.problem(problem.title, problem.message, problem.advice, "", frame)
+    return Response(content, problem.status, media_type=HTML)

@@ -1,0 +1,72 @@
+"""One request as a handler sees it: who asks, for what, and with which fields of a form."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from agent.errors import ConfigError
+from agent.service.web.callers import Caller
+
+_MOST_FIELDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request for a page.
+
+    Attributes:
+        caller: who asks; None only where nobody need be signed in.
+        route: the path that was asked for.
+        path: the values in the route's path, by name.
+        query: the fields after "?" in the address; of a repeated field, all values.
+        form: the fields of the form that was sent; empty for a page that is only read.
+        cookie: the cookie of the session; empty if there is none.
+    """
+
+    caller: Caller | None
+    route: str
+    path: Mapping[str, str]
+    query: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cookie: str = ""
+
+    def get(self, name: str, default: str = "") -> str:
+        """Return the first value of a field of the form or, without one, of the query."""
+        values = self.form.get(name) or self.query.get(name) or (default,)
+        return values[0]
+
+    def require(self, name: str, label: str) -> str:
+        """Return the value of a field of the form.
+
+        Raises:
+            ConfigError: it is empty; the message calls it by its `label`.
+        """
+        value = self.get(name).strip()
+        if not value:
+            raise ConfigError(f"{label} is missing", "Fill in the field and send the form again.")
+        return value
+
+    @property
+    def signed_in(self) -> Caller:
+        """Who asks, on a route that needs a sign-in."""
+        if self.caller is None:
+            raise RuntimeError("a route that needs a sign-in was entered without one")
+        return self.caller
+
+
+def parse_fields(encoded: str) -> dict[str, tuple[str, ...]]:
+    """Parse the fields of a query or of a form (application/x-www-form-urlencoded).
+
+    Raises:
+        ConfigError: there are more fields than any form here has.
+    """
+    try:
+        pairs = parse_qsl(encoded, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        raise ConfigError(
+            f"the form has more than {_MOST_FIELDS} fields", "Send the form of the page."
+        ) from None
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in pairs:
+        fields[name] = (*fields.get(name, ()), value)
+    return fields

@@ -1,0 +1,182 @@
+"""The form for a new run: benchmarks, models and size; then what it would take; then into the queue."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from agent.errors import AgentError, ConfigError
+from agent.io.plain_text import printable
+from agent.jobs.queue import queue_job
+from agent.service.web.call import Call
+from agent.service.web.catalog_pages import group_by_category, read_benchmarks, read_models
+from agent.service.web.service import Desk, redirect
+
+_FORECAST_WITHIN_S = (
+    120.0  # servers are asked for it, and a slow one must not keep the page forever
+)
+_MOST_RUNS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the form asks for.
+
+    Attributes:
+        benchmarks: as in run entries, each with the argument that chooses its part: "med_dialog:subset=icliniq".
+        deployments: names of deployments.
+        suite: name of the suite.
+        instances: most instances of each run; empty for all.
+        judging: whether juries are asked as well.
+    """
+
+    benchmarks: tuple[str, ...]
+    deployments: tuple[str, ...]
+    suite: str
+    instances: str
+    judging: bool
+
+    def names(self, benchmark_id: str) -> bool:
+        """Return whether a part of this benchmark is wished for."""
+        return any(name.startswith(f"{benchmark_id}:") for name in self.benchmarks)
+
+
+def show_form(desk: Desk, call: Call) -> Response:
+    """Show the form. Fields of the address fill it in, so that a page can link to a prepared form."""
+    return _draw_form(desk, call, _read_wish(call))
+
+
+def answer_form(desk: Desk, call: Call) -> Response:
+    """Show what the run would take or, when that was seen, queue it."""
+    wish = _read_wish(call)
+    try:
+        arguments = build_command(desk, wish)
+        if call.get("step") != "queue":
+            return _draw_form(desk, call, wish, forecast=_forecast(desk, arguments))
+        title = describe_wish(wish)
+        job = queue_job(
+            desk.site, arguments, title=title, account=call.signed_in.account.account_id
+        )
+    except AgentError as error:
+        return _draw_form(desk, call, wish, status=400, problem=f"{error} {error.advice}")
+    return redirect(f"/jobs/{job.job_id}")
+
+
+def _draw_form(
+    desk: Desk,
+    call: Call,
+    wish: Wish,
+    *,
+    status: int = 200,
+    problem: str = "",
+    forecast: Sequence[str] = (),
+) -> Response:
+    return desk.draw(
+        "new_run.html",
+        call,
+        status,
+        groups=group_by_category(read_benchmarks(desk.site)),
+        models=read_models(desk),
+        wish=wish,
+        problem=problem,
+        forecast=forecast,
+    )
+
+
+def _read_wish(call: Call) -> Wish:
+    fields = call.form or call.query
+    return Wish(
+        benchmarks=fields.get("benchmark", ()),
+        deployments=fields.get("deployment", ()),
+        suite=call.get("suite", "default").strip() or "default",
+        instances=call.get("instances", "" if call.form else "20").strip(),
+        judging="judging" in fields or not call.form,
+    )
+
+
+def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
+    """Return the command line of the run that is wished for.
+
+    Raises:
+        ConfigError: nothing was chosen, too much, or something that is not in the lists.
+    """
+    benchmarks, models = read_benchmarks(desk.site), read_models(desk)
+    if not wish.benchmarks:
+        raise ConfigError("no benchmark is chosen", "Choose at least one benchmark.")
+    if not wish.deployments:
+        raise ConfigError("no model is chosen", "Choose at least one model.")
+    if len(wish.benchmarks) * len(wish.deployments) > _MOST_RUNS:
+        raise ConfigError(
+            f"these are more than {_MOST_RUNS} runs", "Choose fewer, in several jobs."
+        )
+    offered = {line.id for line in benchmarks if not line.subsets}
+    offered |= {f"{line.id}:{subset}" for line in benchmarks for subset in line.subsets}
+    model_names = {line.deployment: line.model for line in models}
+    _check_offered(wish.benchmarks, offered, "benchmark")
+    _check_offered(wish.deployments, set(model_names), "model")
+    arguments = ["run", "--suite", wish.suite]
+    if wish.instances:
+        if not wish.instances.isascii() or not wish.instances.isdigit() or int(wish.instances) < 1:
+            raise ConfigError(
+                "the number of instances must be a whole number of at least 1",
+                "Leave the field empty for all instances.",
+            )
+        arguments += ["--max-eval-instances", wish.instances]
+    if not wish.judging:
+        arguments.append("--no-judging")
+    for deployment in wish.deployments:
+        for benchmark in wish.benchmarks:
+            joint = "," if ":" in benchmark else ":"
+            entry = (
+                f"{benchmark}{joint}model={model_names[deployment]},model_deployment={deployment}"
+            )
+            arguments += ["--run-entries", entry]
+    return tuple(arguments)
+
+
+def _check_offered(chosen: Sequence[str], offered: set[str], kind: str) -> None:
+    if not offered.issuperset(chosen):
+        raise ConfigError(f"a {kind} that is not in the list was chosen", "Choose from the list.")
+
+
+def describe_wish(wish: Wish) -> str:
+    """Return a title for people: "run pubmed_qa on local/qwen"."""
+    benchmarks = _shorten(wish.benchmarks, "benchmarks")
+    deployments = _shorten(wish.deployments, "models")
+    return f"run {benchmarks} on {deployments}, suite {wish.suite}"
+
+
+def _shorten(names: Sequence[str], plural: str) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} {plural}"
+
+
+def _forecast(desk: Desk, arguments: Sequence[str]) -> list[str]:
+    """Return the lines that `run --dry-run` prints, from a process of its own.
+
+    Raises:
+        ConfigError: it cannot be run as wished; the message is that of the command.
+    """
+    directory = str(desk.site.directory)
+    command = [sys.executable, "-m", "agent", "--site", directory, *arguments, "--dry-run"]
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_FORECAST_WITHIN_S,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            f"the servers did not answer within {_FORECAST_WITHIN_S:.0f} seconds",
+            "Check them on the page of models, or queue the run without a forecast.",
+        ) from None
+    lines = [printable(line) for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    if done.returncode:
+        faults = [line.removeprefix("error: ") for line in lines]
+        raise ConfigError(" ".join(faults) or shlex.join(arguments), "")
+    return lines

@@ -1,0 +1,84 @@
+"""The pages of results, as `intramural view` shows them, behind the sign-in."""
+
+import re
+from collections.abc import Sequence
+
+from starlette.responses import RedirectResponse, Response
+
+from agent.access.roles import Action
+from agent.catalog.benchmark import survey_benchmarks
+from agent.catalog.deployments import read_deployments
+from agent.errors import ConfigError, RedactionError
+from agent.redaction import Redacted
+from agent.redaction.gateway.cases import Clearer
+from agent.redaction.gateway.subject import Subject
+from agent.redaction.redacted import CuedText
+from agent.service.pages import PageFile, SitePages
+from agent.service.web.call import Call
+from agent.service.web.service import Desk, build_frame
+
+# Pages that show texts of instances, redacted.
+_WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
+
+
+class _NoTexts(Clearer):
+    """For pages without texts of instances: a page that has some after all cannot be drawn."""
+
+    reveals = False
+    note = ""
+    withheld = 0
+
+    def clear_records(
+        self,
+        records: Sequence[Sequence[str | CuedText]],
+        which: str,
+        subjects: Sequence[Subject] = (),
+        published: Sequence[Sequence[str]] = (),
+    ) -> list[list[Redacted]]:
+        """Refuse."""
+        del records, which, subjects, published
+        raise RedactionError("a page of figures asked for texts of instances")
+
+
+def show_results(desk: Desk, call: Call) -> Response:
+    """Show one page of results."""
+    path = call.path["path"]
+    if path in ("", "index"):
+        return RedirectResponse("/results/index.html", 303)
+    page = _draw_texts(desk, call, path) if _WITH_TEXTS.fullmatch(path) else _draw(desk, call, path)
+    if page is None:
+        raise ConfigError(
+            "there is no page at this address; the run or suite may have another name",
+            "Go back to the list of suites.",
+        )
+    return Response(page.content, media_type=page.media_type)
+
+
+def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
+    caller = call.signed_in
+    if not caller.may(Action.VIEW_INSTANCES):
+        raise ConfigError(
+            "your account may not see texts of instances",
+            "An administrator can give your account another role.",
+        )
+    frame = build_frame(caller, call.route)
+    return desk.service.texts.draw(path, frame, desk.service.renderer)
+
+
+def _draw(desk: Desk, call: Call, path: str) -> PageFile | None:
+    site = desk.site
+    catalogue, _ = survey_benchmarks(site.own_benchmarks)
+    prices = {
+        name: deployment.prices
+        for name, deployment in read_deployments(site.deployments).items()
+        if deployment.prices is not None
+    }
+    pages = SitePages(
+        site.name,
+        desk.store,
+        _NoTexts(),
+        catalogue,
+        prices,
+        renderer=desk.service.renderer,
+    )
+    return pages.draw_page(path, build_frame(call.caller, call.route))

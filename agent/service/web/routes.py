@@ -1,0 +1,131 @@
+"""The one table of what the service answers: each route with the action that its caller must be allowed to take.
+
+A route without an action is open to everyone. Tests go through this table with every role; no route exists outside it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from agent.access.roles import Action
+from agent.service.web import (
+    account_pages,
+    api,
+    audit_pages,
+    catalog_pages,
+    job_pages,
+    new_run,
+    outbox_pages,
+    results,
+    sign_in_pages,
+    start_page,
+    style_sheets,
+)
+from agent.service.web.call import Call
+from agent.service.web.service import Desk
+
+Owner = Callable[[Desk, Call], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One page, or one form of it.
+
+    Attributes:
+        method: "GET" reads, "POST" changes something and needs the secret of the session's forms.
+        path: the path, with names of values in braces.
+        action: what the caller must be allowed to do; None if nobody need be signed in.
+        handler: answers the request.
+        find_owner: finds the account that owns what is meant, for roles that may do this with their own only; None if
+            nothing with an owner is meant, or the handler shows what is the caller's own.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    action: Action | None
+    handler: Callable[[Desk, Call], Response]
+    find_owner: Owner | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRoute:
+    """One operation of the HTTP interface under /api/v1.
+
+    Attributes:
+        method, path, action, find_owner: as in `Route`; the path begins after /api/v1.
+        handler: returns an object of the type `answer`; with `body`, it takes the parsed body as its last argument.
+        answer: type of the answer, for the OpenAPI document.
+        body: type of the request's JSON body, if it has one.
+        query: optional fields of the query with their types and defaults.
+    """
+
+    method: Literal["GET", "POST", "DELETE"]
+    path: str
+    action: Action
+    handler: Callable[..., Any]
+    answer: Any
+    body: type[BaseModel] | None = None
+    query: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
+    find_owner: Owner | None = None
+
+
+PAGES: tuple[Route, ...] = (
+    Route("GET", "/style.css", None, style_sheets.show_style),
+    Route("GET", "/service.css", None, style_sheets.show_service_style),
+    Route("GET", "/sign-in", None, sign_in_pages.show_sign_in),
+    Route("POST", "/sign-in", None, sign_in_pages.sign_in),
+    Route("POST", "/sign-out", Action.MANAGE_OWN_ACCOUNT, sign_in_pages.sign_out),
+    Route("GET", "/", Action.VIEW_BOARDS, start_page.show_start),
+    Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
+    Route("GET", "/jobs", Action.VIEW_JOBS, job_pages.list_jobs),
+    Route("GET", "/jobs/{job_id}", Action.VIEW_JOBS, job_pages.show_job),
+    Route(
+        "POST", "/jobs/{job_id}/cancel", Action.CHANGE_JOBS, job_pages.cancel, job_pages.find_owner
+    ),
+    Route(
+        "POST",
+        "/jobs/{job_id}/first",
+        Action.CHANGE_JOBS,
+        job_pages.move_first,
+        job_pages.find_owner,
+    ),
+    Route("GET", "/new-run", Action.QUEUE_JOBS, new_run.show_form),
+    Route("POST", "/new-run", Action.QUEUE_JOBS, new_run.answer_form),
+    Route("GET", "/benchmarks", Action.VIEW_DATA, catalog_pages.list_benchmarks),
+    Route("GET", "/models", Action.VIEW_MODELS, catalog_pages.list_models),
+    Route("GET", "/outbox", Action.VIEW_OUTBOX, outbox_pages.list_outbox),
+    Route("GET", "/outbox/{digest}", Action.VIEW_OUTBOX, outbox_pages.show_submission),
+    Route("GET", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.list_accounts),
+    Route("GET", "/account", Action.MANAGE_OWN_ACCOUNT, account_pages.show_own),
+    Route("GET", "/audit", Action.VIEW_AUDIT, audit_pages.show_audit),
+)
+
+API: tuple[ApiRoute, ...] = (
+    ApiRoute("GET", "/me", Action.MANAGE_OWN_ACCOUNT, api.show_me, api.Me),
+    ApiRoute("GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkLine]),
+    ApiRoute(
+        "GET", "/deployments", Action.VIEW_MODELS, api.list_deployments, list[api.DeploymentLine]
+    ),
+    ApiRoute(
+        "GET",
+        "/runs",
+        Action.VIEW_RUNS,
+        api.list_runs,
+        list[api.RunLine],
+        query={"suite": (str, "")},
+    ),
+    ApiRoute("GET", "/jobs", Action.VIEW_JOBS, api.list_jobs, list[api.JobLine]),
+    ApiRoute("POST", "/jobs", Action.QUEUE_JOBS, api.queue_job, api.JobLine, body=api.NewJob),
+    ApiRoute("GET", "/jobs/{job_id}", Action.VIEW_JOBS, api.show_job, api.JobLine),
+    ApiRoute(
+        "POST",
+        "/jobs/{job_id}/cancel",
+        Action.CHANGE_JOBS,
+        api.cancel_job,
+        api.JobLine,
+        find_owner=job_pages.find_owner,
+    ),
+)

@@ -1,0 +1,98 @@
+"""What the service's handlers work with: the site, its store for one request, and the drawing of pages."""
+
+from dataclasses import dataclass
+
+from starlette.responses import RedirectResponse, Response
+
+from agent.access.roles import Action
+from agent.redaction.gateway.cases import Revealing
+from agent.service.frame import Frame, Room
+from agent.service.pages import suite_slug
+from agent.service.render import Renderer
+from agent.service.web.call import Call
+from agent.service.web.callers import Caller
+from agent.service.web.texts import TextReader
+from agent.site.directory import Site
+from agent.store import Store
+
+HTML = "text/html; charset=utf-8"
+_ROOMS = (
+    ("Start", "/", Action.VIEW_BOARDS),
+    ("Results", "/results/index.html", Action.VIEW_BOARDS),
+    ("New run", "/new-run", Action.QUEUE_JOBS),
+    ("Jobs", "/jobs", Action.VIEW_JOBS),
+    ("Benchmarks", "/benchmarks", Action.VIEW_DATA),
+    ("Models", "/models", Action.VIEW_MODELS),
+    ("Outbox", "/outbox", Action.VIEW_OUTBOX),
+    ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
+    ("Audit", "/audit", Action.VIEW_AUDIT),
+)
+
+
+class Service:
+    """One site's service.
+
+    Args:
+        site: the site.
+        origin: the address at which people open it, such as "https://eval.example.org".
+    """
+
+    def __init__(self, site: Site, origin: str) -> None:
+        self.site = site
+        self.origin = origin
+        self.texts = TextReader(site)
+        note = f"Texts are redacted under policy {site.settings.redaction_policy}."
+        # Made once, because compiling the templates takes a while.
+        self.renderer = Renderer(site.name, note, reveals=False, slug=suite_slug)
+        self.revealing_renderer = Renderer(site.name, Revealing.note, reveals=True, slug=suite_slug)
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether people open the service by HTTPS."""
+        return self.origin.startswith("https://")
+
+    def close(self) -> None:
+        """Release what the service holds open."""
+        self.texts.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a handler may use while it answers one request: the service, and the store, open for this request only."""
+
+    service: Service
+    store: Store
+
+    @property
+    def site(self) -> Site:
+        """The site."""
+        return self.service.site
+
+    def draw(self, template: str, call: Call, status: int = 200, **fields: object) -> Response:
+        """Draw a page from a template of the folder `web`."""
+        frame = build_frame(call.caller, call.route)
+        content = self.service.renderer.page(f"web/{template}", frame, **fields)
+        return Response(content, status, media_type=HTML)
+
+
+def build_frame(caller: Caller | None, path: str) -> Frame:
+    """Return the frame of a page at `path`: the rooms that the caller may enter."""
+    if caller is None:
+        return Frame()
+    rooms = [
+        Room(name, address, is_current=_is_in_room(path, address))
+        for name, address, action in _ROOMS
+        if caller.can_enter(action)
+    ]
+    return Frame(account=caller.account.name, rooms=tuple(rooms), csrf=caller.csrf)
+
+
+def _is_in_room(path: str, address: str) -> bool:
+    if address == "/":
+        return path == "/"
+    return path.startswith("/" + address.split("/")[1])
+
+
+def redirect(path: str) -> Response:
+    """Send the browser to another page of the service, after a form was accepted."""
+    return RedirectResponse(path, 303)

@@ -1,0 +1,86 @@
+"""Draws the pages that show texts of instances, one after another, in a thread of its own.
+
+The redactor is large and not for several threads, and what it finds is kept in the store, so that a page that was shown
+once is quick the next time.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from agent.redaction import open_redactor
+from agent.redaction.gateway.cases import Clearer, Redacting, Revealing
+from agent.service.frame import Frame
+from agent.service.pages import PageFile, SitePages
+from agent.service.render import Renderer
+from agent.site.directory import Site
+from agent.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What the thread holds open: its own connection, and the redactor that keeps its findings there."""
+
+    store: Store
+    redacting: Clearer
+    closing: ExitStack
+
+
+class TextReader:
+    """Draws pages with texts of instances: redacted, or as they are with an entry in the audit log."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="texts")
+        self._opened: _Opened | None = None
+
+    def draw(
+        self, path: str, frame: Frame, renderer: Renderer, revealed_to: str = ""
+    ) -> PageFile | None:
+        """Draw the page at `path` of the results; None if there is no such page.
+
+        Args:
+            path: path among the pages of results.
+            frame: what surrounds the page.
+            renderer: renders redacted pages, or those with original text.
+            revealed_to: id of the account that sees original text, for the audit log; empty for redacted text.
+
+        Raises:
+            RedactionError: the texts cannot be redacted safely, so nothing is shown.
+            StoreError: the store cannot be read, or the audit log cannot be written.
+        """
+        return self._thread.submit(self._draw, path, frame, renderer, revealed_to).result()
+
+    def close(self) -> None:
+        """Close the thread's connection and end the thread."""
+        self._thread.submit(self._close).result()
+        self._thread.shutdown()
+
+    def _draw(
+        self, path: str, frame: Frame, renderer: Renderer, revealed_to: str
+    ) -> PageFile | None:
+        opened = self._open()
+        clearer = opened.redacting
+        if revealed_to:
+            clearer = Revealing(
+                lambda event: opened.store.audit.record("reveal", f"{event} account={revealed_to}"),
+                "serve",
+            )
+        pages = SitePages(self._site.name, opened.store, clearer, renderer=renderer)
+        return pages.draw_page(path, frame)
+
+    def _open(self) -> _Opened:
+        if self._opened is None:
+            site = self._site
+            closing = ExitStack()
+            store = closing.enter_context(site.store())
+            redactor = open_redactor(
+                site.settings.redaction_policy, site.directory, store.findings, site.surrogate_key()
+            )
+            self._opened = _Opened(store, Redacting(redactor), closing)
+        return self._opened
+
+    def _close(self) -> None:
+        if self._opened is not None:
+            self._opened.closing.close()
+            self._opened = None
