@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.results.benchmark_names import name_benchmark
 from agent.results.summarize import MetricSummary, RunSummary
 from agent.store import Run
 
@@ -78,7 +79,7 @@ def build_chart(summaries: Sequence[RunSummary], title: str) -> Chart:
     cells: list[tuple[float | None, ...]] = []
     for group in _group_by_benchmark(rows):
         panels.append(_build_panel(group))
-        benchmark = group[0].summary.run.benchmark
+        benchmark = _name_panel(group)
         for arguments, values in _split_by_arguments(group).items():
             grid_rows.append(f"{benchmark} {arguments}".strip())
             cells.append(tuple(values.get(model) for model in models))
@@ -112,6 +113,10 @@ def _group_by_benchmark(rows: Sequence[_Row]) -> list[list[_Row]]:
     return list(groups.values())
 
 
+def _name_panel(group: Sequence[_Row]) -> str:
+    return name_benchmark([row.summary.run for row in group])
+
+
 def _build_panel(group: Sequence[_Row]) -> Panel:
     rows_of_model = Counter(row.model for row in group)
     points = []
@@ -120,7 +125,7 @@ def _build_panel(group: Sequence[_Row]) -> Panel:
         points.append(_build_point(row.summary, f"{row.model} {arguments}".strip()))
     metric = group[0].summary.shown
     return Panel(
-        title=group[0].summary.run.benchmark,
+        title=_name_panel(group),
         metric=metric.display_name,
         ends=(f"{metric.low:g}", f"{metric.high:g}"),
         points=tuple(sorted(points, key=_rank_best_first)),

@@ -3,15 +3,16 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import ascii_lowercase
 
 from agent.exchange.imported_run import ELSEWHERE
 from agent.plots.charts import Chart, build_chart
 from agent.plots.costs import CostChart, build_cost_chart
+from agent.results.benchmark_names import name_benchmark, name_part
 from agent.results.efficiency import Efficiency, sum_by_model
 from agent.results.summarize import MetricSummary, Note, RunSummary, compare_summaries
 from agent.results.usage import Cost
 from agent.service.heads import MetricHead, RunHead, build_metric_head, build_run_head
+from agent.service.short_notes import explain_notes
 from agent.statistics.ranking import ModelStanding
 from agent.store import Run
 
@@ -52,7 +53,7 @@ class Board:
     """One benchmark's part of a local leaderboard, best mean first. Runs without a mean come last."""
 
     benchmark: str
-    name: str
+    name: str  # display name, with the subset if all rows are on the same one
     category: str
     access: str
     metric: str  # display name of the main metric
@@ -96,7 +97,7 @@ class LeaderboardView:
     boards: tuple[Board, ...]
     win_rates: tuple[WinRate, ...]  # best first; empty for a single model
     left_out: Mapping[str, int]  # number of results without a rank or win rate, by reason
-    legend: Mapping[Note, str]  # letter of each note that any row has
+    legend: Mapping[Note, str]  # short words of each note that any row has
     imported: bool  # whether any row was imported
     chart: Chart
     usage: tuple[UsageLine, ...]  # of each benchmark and model with stored answers
@@ -120,7 +121,7 @@ def build_leaderboard(
         boards=boards,
         win_rates=tuple(_list_win_rates(summaries, comparison.rates)),
         left_out=comparison.left_out,
-        legend=_letter_notes(boards),
+        legend=list_notes(boards),
         imported=any(row.run.imported for board in boards for row in board.rows),
         chart=build_chart(sorted(summaries, key=_choose_board), "Local leaderboard"),
         usage=tuple(_list_usage(summaries, efficiencies)),
@@ -141,7 +142,7 @@ def _list_usage(
     measured.sort(key=lambda pair: (_choose_board(pair[0]), pair[0].run.model))
     lines = []
     for summary, efficiency in measured:
-        name = summary.run.details.display_name
+        name = name_benchmark(_list_runs(summary))
         lines.append(_build_usage(name, summary.run.model, labels[id(summary)], efficiency))
     return lines
 
@@ -189,7 +190,7 @@ def _build_boards(summaries: Sequence[RunSummary]) -> tuple[Board, ...]:
         boards.append(
             Board(
                 benchmark=benchmark,
-                name=ranked[0].run.details.display_name,
+                name=_name_group(ranked),
                 category=category,
                 access=ranked[0].run.details.access,
                 metric=ranked[0].main.display_name,
@@ -198,6 +199,15 @@ def _build_boards(summaries: Sequence[RunSummary]) -> tuple[Board, ...]:
             )
         )
     return tuple(boards)
+
+
+def _name_group(summaries: Sequence[RunSummary]) -> str:
+    """Return the name of the benchmark of these rows, with its subset if all of them are on the same one."""
+    return name_benchmark([run for summary in summaries for run in _list_runs(summary)])
+
+
+def _list_runs(summary: RunSummary) -> Sequence[Run]:
+    return summary.runs or (summary.run,)
 
 
 def _build_row(summary: RunSummary, labels: tuple[str, ...]) -> BoardRow:
@@ -211,11 +221,9 @@ def _build_row(summary: RunSummary, labels: tuple[str, ...]) -> BoardRow:
     )
 
 
-def _letter_notes(boards: Sequence[Board]) -> dict[Note, str]:
-    """Assign a letter to each note that any row has, in the order of `Note`."""
-    used = {note for board in boards for row in board.rows for note in row.main.notes}
-    notes = [note for note in Note if note in used]
-    return dict(zip(notes, ascii_lowercase, strict=False))
+def list_notes(boards: Sequence[Board]) -> dict[Note, str]:
+    """Return the short words of each note that any row has."""
+    return explain_notes(note for board in boards for row in board.rows for note in row.main.notes)
 
 
 def _choose_board(summary: RunSummary) -> tuple[int, str, str, str]:
@@ -234,12 +242,15 @@ def _order_best_first(summary: RunSummary) -> tuple[bool, bool, float, str]:
 def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ...]]:
     """Return, by the summary's `id()`, the labels that distinguish it from the other rows of its model.
 
-    They are its origin, its deployment, the other arguments of its run entry, and the metric if it is not the main one.
+    They are its origin, its deployment, the other arguments of its run entry, its part of the benchmark if other models
+    cover another, and the metric if it is not the main one.
     """
     deployments: dict[str, set[str]] = {}
     row_counts: Counter[tuple[object, str, str]] = Counter()
+    covered: dict[object, set[str]] = {}  # parts of the benchmark by board
     for summary in summaries:
         run = summary.run
+        covered.setdefault(_choose_board(summary), set()).add(name_part(run))
         deployments.setdefault(run.model, set()).add(run.deployment)
         row_counts[_choose_board(summary), run.model, run.deployment] += 1
     labels: dict[int, tuple[str, ...]] = {}
@@ -252,6 +263,8 @@ def _label_summaries(summaries: Sequence[RunSummary]) -> dict[int, tuple[str, ..
             parts.append(f"deployment {run.deployment}")
         if row_counts[_choose_board(summary), run.model, run.deployment] > 1:
             parts += _list_arguments(run) or ["plain"]
+        elif name_part(run) and len(covered[_choose_board(summary)]) > 1:
+            parts.append(f"{name_part(run)} only")
         if summary.shown is not summary.main:
             parts.append(summary.shown.display_name)
         labels[id(summary)] = tuple(parts)

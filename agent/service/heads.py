@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from agent.results.benchmark_names import name_benchmark
 from agent.results.summarize import MetricSummary, Note, RunSummary
 from agent.statistics.bounds import Bounds
 from agent.store import RETRIED, KeptData, Run
@@ -66,7 +67,7 @@ def build_run_head(run: Run) -> RunHead:
         id=run.run_id,
         suite=run.suite,
         benchmark=run.benchmark,
-        benchmark_name=details.display_name,
+        benchmark_name=name_benchmark([run]),
         category=details.category,
         access=details.access,
         model=run.model,

@@ -1,8 +1,10 @@
 """The pages of a site by path, identical for the server and for files.
 
     index.html                         every suite
-    suites/<suite>/index.html          its local leaderboard and runs
-    releases/<release>/index.html      several suites and imported leaderboards together
+    suites/<suite>/index.html          its local leaderboard as one table, and its runs
+    suites/<suite>/benchmarks/<b>.html  all results in one benchmark
+    suites/<suite>/charts.html         drawings; likewise costs.html and juries.html
+    releases/<release>/...             several suites and imported leaderboards together, with the same pages
     runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances per page
     style.css
@@ -13,7 +15,7 @@ both from a folder and from a server.
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
@@ -25,6 +27,14 @@ from agent.results.efficiency import measure_rows
 from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
+from agent.service.board_views import (
+    BoardPage,
+    Collection,
+    build_benchmark_page,
+    build_charts_page,
+    build_costs_page,
+    build_juries_page,
+)
 from agent.service.frame import Frame
 from agent.service.render import Renderer
 from agent.service.run_views import (
@@ -45,8 +55,9 @@ from agent.service.suite_views import (
 from agent.store import Run, Store
 from agent.store.releases import LocalRelease
 
-_SUITE = re.compile(r"suites/([\w-]{1,100})/index")
-_RELEASE = re.compile(r"releases/([\w-]{1,100})/index")
+_COLLECTION = re.compile(
+    r"(suite|release)s/([\w-]{1,100})/(index|[a-z]+|benchmarks/([\w-]{1,100}))"
+)
 _RUN = re.compile(r"runs/([\w-]{1,100})/(?:index|instances-([1-9]\d{0,8}))")
 
 
@@ -56,6 +67,29 @@ class PageFile:
 
     content: bytes
     media_type: str
+
+
+_BOARD_PAGES: Mapping[str, Callable[[Collection], BoardPage]] = {
+    "charts": build_charts_page,
+    "costs": build_costs_page,
+    "juries": build_juries_page,
+}
+"""The pages of a suite or release behind its first one, by their names in paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A suite or release with its results, summarised once for all of its pages.
+
+    Attributes:
+        collection: the results as they are shown.
+        build_index: builds its first page.
+        summaries: one summary per run of a suite.
+    """
+
+    collection: Collection
+    build_index: Callable[[], SuitePage | ReleasePage]
+    summaries: Sequence[RunSummary] = ()
 
 
 class SitePages:
@@ -120,8 +154,13 @@ class SitePages:
         """Return the current number of pages. A page and its JSON version count once."""
         runs = self._list_runs()
         pages = 1  # the list of suites
-        pages += len({run.suite for run in runs})
-        pages += len(self._list_releases())
+        for suite in self._list_suites():
+            benchmarks = {run.benchmark for run in runs if run.suite == suite}
+            pages += 1 + len(_BOARD_PAGES) + len(benchmarks)
+        for release in self._list_releases():
+            joined = join_release(self._store, release.name, self._catalogue)
+            benchmarks = {summary.run.benchmark for summary in joined.summaries}
+            pages += 1 + len(_BOARD_PAGES) + len(benchmarks)
         for run in runs:
             pages += 1 + count_instance_pages(self._store, run)
         return pages
@@ -142,25 +181,29 @@ class SitePages:
         """Return the view of the page at this path (without the ending); None if there is no such page."""
         if stem == "index":
             return self._build_site_page()
-        if match := _RELEASE.fullmatch(stem):
-            return self._build_release_at(match[1])
-        if match := _SUITE.fullmatch(stem):
-            return self._build_suite_at(match[1])
+        if match := _COLLECTION.fullmatch(stem):
+            return self._build_collection_at(match)
         if match := _RUN.fullmatch(stem):
             return self._build_run_at(match[1], match[2])
         return None
 
-    def _build_release_at(self, slug: str) -> ReleasePage | None:
-        for release in self._list_releases():
-            if suite_slug(release.name) == slug:
-                return self._build_release_page(release.name)
-        return None
-
-    def _build_suite_at(self, slug: str) -> SuitePage | None:
-        for suite in self._list_suites():
-            if suite_slug(suite) == slug:
-                return self._build_suite_page(suite, summarise_suite(self._store, suite))
-        return None
+    def _build_collection_at(self, match: re.Match[str]) -> object | None:
+        """Return the view of a page of a suite or release; None if there is no such page."""
+        kind, slug, page, benchmark_slug = match.groups()
+        names = {
+            "suite": self._list_suites(),
+            "release": [release.name for release in self._list_releases()],
+        }
+        name = _find_by_slug(names[kind], slug)
+        if name is None or (page not in ("index", *_BOARD_PAGES) and benchmark_slug is None):
+            return None
+        loaded = self._load_suite(name) if kind == "suite" else self._load_release(name)
+        if page == "index":
+            return loaded.build_index()
+        if benchmark_slug is None:
+            return _BOARD_PAGES[page](loaded.collection)
+        benchmark = _find_by_slug(loaded.collection.list_benchmarks(), benchmark_slug)
+        return None if benchmark is None else build_benchmark_page(loaded.collection, benchmark)
 
     def _build_run_at(
         self, run_id: str, instances_number: str | None
@@ -179,13 +222,13 @@ class SitePages:
         """Yield the path (without the ending) and the view of every page, summarising each run once."""
         yield "index", self._build_site_page()
         for release in self._list_releases():
-            yield (
-                f"releases/{suite_slug(release.name)}/index",
-                self._build_release_page(release.name),
+            yield from _iterate_collection(
+                f"releases/{suite_slug(release.name)}", self._load_release(release.name)
             )
         for suite in self._list_suites():
-            summaries = summarise_suite(self._store, suite)
-            yield f"suites/{suite_slug(suite)}/index", self._build_suite_page(suite, summaries)
+            loaded = self._load_suite(suite)
+            summaries = loaded.summaries
+            yield from _iterate_collection(f"suites/{suite_slug(suite)}", loaded)
             for summary in summaries:
                 run = summary.run
                 yield f"runs/{run.run_id}/index", self._build_run_page(summary)
@@ -216,17 +259,20 @@ class SitePages:
     def _list_runs(self) -> list[Run]:
         return [run for suite in self._list_suites() for run in self._store.runs.select(suite)]
 
-    def _build_suite_page(self, suite: str, runs: list[RunSummary]) -> SuitePage:
+    def _load_suite(self, suite: str) -> _Loaded:
+        runs = summarise_suite(self._store, suite)
         pooled = pool_runs(self._store, [summary.run for summary in runs], runs)
         pooled = add_standings(self._store, pooled)
-        return build_suite_page(
+        collection = Collection(
+            "suite",
             suite,
-            pooled=[self._names.show_summary(summary) for summary in pooled],
-            runs=[self._names.show_summary(summary) for summary in runs],
-            efficiencies=measure_rows(self._store, pooled, self._prices),
+            summaries=tuple(self._names.show_summary(summary) for summary in pooled),
+            efficiencies=tuple(measure_rows(self._store, pooled, self._prices)),
         )
+        shown = [self._names.show_summary(summary) for summary in runs]
+        return _Loaded(collection, lambda: build_suite_page(collection, shown), runs)
 
-    def _build_release_page(self, release: str) -> ReleasePage:
+    def _load_release(self, release: str) -> _Loaded:
         leaderboards = {
             board.name: board.details["release"]
             for board in self._store.releases.read_leaderboards()
@@ -234,7 +280,9 @@ class SitePages:
         joined = join_release(self._store, release, self._catalogue)
         joined = replace(joined, summaries=tuple(add_standings(self._store, joined.summaries)))
         efficiencies = measure_rows(self._store, joined.summaries, self._prices)
-        return build_release_page(self._names.show_release(joined), leaderboards, efficiencies)
+        shown = self._names.show_release(joined)
+        collection = Collection("release", release, shown.summaries, tuple(efficiencies))
+        return _Loaded(collection, lambda: build_release_page(shown, leaderboards, collection))
 
     def _build_run_page(self, summary: RunSummary) -> RunPage:
         run = summary.run
@@ -249,8 +297,23 @@ def make_renderer(name: str, clearer: Clearer) -> Renderer:
     return Renderer(name, clearer.note, reveals=clearer.reveals, slug=suite_slug)
 
 
+def _iterate_collection(folder: str, loaded: _Loaded) -> Iterator[tuple[str, object]]:
+    """Yield the path (without the ending) and the view of every page of a suite or release."""
+    collection = loaded.collection
+    yield f"{folder}/index", loaded.build_index()
+    for page, build_page in _BOARD_PAGES.items():
+        yield f"{folder}/{page}", build_page(collection)
+    for benchmark in collection.list_benchmarks():
+        path = f"{folder}/benchmarks/{suite_slug(benchmark)}"
+        yield path, build_benchmark_page(collection, benchmark)
+
+
+def _find_by_slug(names: Iterable[str], slug: str) -> str | None:
+    return next((name for name in names if suite_slug(name) == slug), None)
+
+
 def suite_slug(suite: str) -> str:
-    """Return a path segment for a suite or release: its name if that is safe, else a safe form with a digest."""
+    """Return a path segment for a name: the name itself if that is safe, else a safe form with a digest."""
     if re.fullmatch(r"[\w-]{1,80}", suite, re.ASCII):
         return suite
     plain = re.sub(r"[^\w-]+", "-", suite, flags=re.ASCII)[:60].strip("-")

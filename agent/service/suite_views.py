@@ -1,14 +1,15 @@
 """Build the pages about several runs: all suites, one suite, one release."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from agent.exchange.releases import JoinedRelease
-from agent.results.efficiency import Efficiency
 from agent.results.summarize import RunSummary
-from agent.service.boards import LeaderboardView, build_leaderboard
+from agent.service.board_views import Collection, list_judged
+from agent.service.boards import LeaderboardView
 from agent.service.heads import RunLine, build_run_line, convert_start
+from agent.service.matrix import Matrix, build_matrix
 from agent.store import Run
 from agent.store.releases import LocalRelease
 
@@ -43,9 +44,14 @@ class SitePage:
 
 @dataclass(frozen=True, slots=True)
 class SuitePage:
-    """A suite's local leaderboard, and the list of its runs, newest first."""
+    """A suite's local leaderboard as one table, and the list of its runs, newest first.
+
+    `leaderboard` has the details behind the table, which have pages of their own; `juried` says if a jury graded any.
+    """
 
     suite: str
+    matrix: Matrix
+    juried: bool
     leaderboard: LeaderboardView
     runs: tuple[RunLine, ...]
 
@@ -59,13 +65,17 @@ class ReleasePage:
         suites: parts that are suites of this site, which have separate pages.
         leaderboards: imported parts, as (name at this site, original name).
         replaced: runs that several suites contain, as (name of the run, suite whose run is used).
-        leaderboard: the combined leaderboard.
+        matrix: the combined leaderboard as one table.
+        juried: whether a jury graded any answer.
+        leaderboard: the details behind the table, which have pages of their own.
     """
 
     release: ReleaseLine
     suites: tuple[str, ...]
     leaderboards: tuple[tuple[str, str], ...]
     replaced: tuple[tuple[str, str], ...]
+    matrix: Matrix
+    juried: bool
     leaderboard: LeaderboardView
 
 
@@ -91,35 +101,28 @@ def _build_suite_line(suite: str, runs: Sequence[Run]) -> SuiteLine:
     )
 
 
-def build_suite_page(
-    suite: str,
-    pooled: Sequence[RunSummary],
-    runs: Sequence[RunSummary],
-    efficiencies: Sequence[Efficiency | None] = (),
-) -> SuitePage:
-    """Build the page of a suite.
-
-    Args:
-        suite: name of the suite.
-        pooled: one summary per benchmark and model.
-        runs: one summary per run.
-        efficiencies: what the answers of each pooled summary took, in the same order.
-    """
+def build_suite_page(collection: Collection, runs: Iterable[RunSummary]) -> SuitePage:
+    """Build the page of a suite. `runs` has one summary per run."""
     lines = sorted(map(build_run_line, runs), key=lambda line: line.run.began, reverse=True)
-    return SuitePage(suite, build_leaderboard(pooled, efficiencies), tuple(lines))
+    leaderboard = collection.build_leaderboard()
+    return SuitePage(
+        collection.name,
+        matrix=build_matrix(leaderboard),
+        juried=bool(list_judged(leaderboard.boards)),
+        leaderboard=leaderboard,
+        runs=tuple(lines),
+    )
 
 
 def build_release_page(
-    joined: JoinedRelease,
-    leaderboards: Mapping[str, str],
-    efficiencies: Sequence[Efficiency | None] = (),
+    joined: JoinedRelease, leaderboards: Mapping[str, str], collection: Collection
 ) -> ReleasePage:
     """Build the page of a release.
 
     Args:
         joined: the release with its results.
         leaderboards: names of imported leaderboards, with their original names.
-        efficiencies: what the answers of each summary took, in the same order.
+        collection: its results.
     """
     suites: list[str] = []
     imported: list[tuple[str, str]] = []
@@ -128,12 +131,15 @@ def build_release_page(
             imported.append((part, leaderboards[part]))
         else:
             suites.append(part)
+    leaderboard = collection.build_leaderboard()
     return ReleasePage(
         _build_release_line(joined.release),
         suites=tuple(suites),
         leaderboards=tuple(imported),
         replaced=joined.replaced,
-        leaderboard=build_leaderboard(joined.summaries, efficiencies),
+        matrix=build_matrix(leaderboard),
+        juried=bool(list_judged(leaderboard.boards)),
+        leaderboard=leaderboard,
     )
 
 

@@ -7,6 +7,7 @@ from agent.catalog.deployments import Prices
 from agent.redaction.gateway.cases import open_clearer
 from agent.results.summarize import Note, compare_summaries, summarise_suite
 from agent.service.pages import SitePages
+from agent.service.short_notes import SHORT_NOTES
 from agent.vocabulary import Reason
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import (
@@ -18,7 +19,13 @@ from tests.agent.service.filled_site import (
     twin_metrics,
     unscored,
 )
-from tests.agent.service.pages_read import SUITE, draw_html, find_row
+from tests.agent.service.pages_read import (
+    BENCHMARK,
+    SUITE,
+    draw_html,
+    find_matrix_row,
+    find_row,
+)
 
 
 def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baselines(
@@ -30,7 +37,7 @@ def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baseline
     filled.add(graded(10, 43), entry="pubmed_qa:model=baseline/first-choice", language_model=False)
     with filled.site.store() as store:
         model, _ = summarise_suite(store, "november")
-    page = draw_html(open_pages(filled.site), SUITE)
+    page = draw_html(open_pages(filled.site), BENCHMARK)
     mean = model.main.mean
     assert f">{mean.value:.3f}<" in find_row(page, "a/model")
     assert f"{mean.low:.3f} to {mean.high:.3f}" in find_row(page, "a/model")
@@ -58,11 +65,11 @@ def test_the_leaderboard_notes_what_a_reader_of_a_number_should_know(
         "a/few": [Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM],
         "a/many": [Note.SAMPLE, Note.NOT_ENDED],
     }
-    shown = draw_html(open_pages(filled.site), SUITE)
+    shown = draw_html(open_pages(filled.site), BENCHMARK)
     for note in (Note.FEW_UNITS, Note.MANY_UNSCORED, Note.SAMPLE, Note.HELM, Note.NOT_ENDED):
-        letter = re.search(rf"<dt>(\w)</dt><dd>{note.replace(chr(39), '&#39;')}</dd>", shown)
-        assert letter is not None, note
-        few = f">{letter[1]}</abbr>" in find_row(shown, "a/few")
+        words = SHORT_NOTES[note]
+        assert f"<dt>{words}</dt><dd>{note.replace(chr(39), '&#39;')}</dd>" in shown
+        few = f">{words}</abbr>" in find_row(shown, "a/few")
         assert few is (note is not Note.NOT_ENDED)
 
 
@@ -84,7 +91,7 @@ def test_runs_of_one_model_are_told_apart(filled: FilledSite, open_pages: OpenPa
     assert apart[2][0].startswith("deployment server-")
     assert apart[2][0] != first
     assert apart[3] == []
-    assert first in draw_html(open_pages(filled.site), SUITE)
+    assert first in draw_html(open_pages(filled.site), BENCHMARK)
 
 
 def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(
@@ -98,23 +105,25 @@ def test_the_suite_page_has_the_mean_win_rates_of_the_command_line(
     with filled.site.store() as store:
         rates = compare_summaries(summarise_suite(store, "november")).rates
     page = draw_html(open_pages(filled.site), SUITE)
-    table = page[page.index("Mean win rates") :]
-    for model, rate in rates.items():
-        assert f">{rate:.3f}<" in find_row(table, model)
-    assert "not a language model" in find_row(table, "baseline/random")
-    assert table.index("a/good") < table.index("baseline/random")
+    row = find_matrix_row(page, "Mean win rate")
+    assert re.findall(r"<strong>(.*?)</strong>", row) == [
+        f"{rate:.3f}" for rate in sorted(rates.values(), reverse=True)
+    ]
+    head = re.sub(r"<wbr>", "", page[page.index("<thead>") : page.index("</thead>")])
+    assert head.index("a/good") < head.index("a/fair") < head.index("baseline/random")
+    assert head.count(">baseline</span>") == 1
 
 
-def test_a_run_without_a_mean_comes_last_and_says_none_not_zero(
+def test_a_run_without_a_mean_comes_last_and_says_why_not_zero(
     filled: FilledSite, open_pages: OpenPages
 ):
     filled.add(
         [failed(number, Reason.SERVER_ERROR) for number in range(3)], entry="pubmed_qa:model=a/dead"
     )
     filled.add(graded(0, 3), entry="pubmed_qa:model=b/poor")
-    page = draw_html(open_pages(filled.site), SUITE)
+    page = draw_html(open_pages(filled.site), BENCHMARK)
     assert page.index("b/poor") < page.index("a/dead")
-    assert 'data-heading="Mean">none<' in find_row(page, "a/dead")
+    assert ">no score: server error<" in find_row(page, "a/dead")
     assert "3 server error" in find_row(page, "a/dead")
     assert ">0.000<" in find_row(page, "b/poor")
 
@@ -124,7 +133,7 @@ def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPag
     with filled.site.store() as store:
         store.answers.settle(run_id, [], [(0, "exact_match@helm", 0.0)])
     pages = open_pages(filled.site)
-    for path in (SUITE, f"runs/{run_id}/index.html"):
+    for path in (BENCHMARK, f"runs/{run_id}/index.html"):
         page = draw_html(pages, path)
         assert page.count("By HELM’s rules</th>") == 1
         assert "0.750" in page
@@ -141,12 +150,12 @@ def test_runs_of_parts_of_one_benchmark_are_one_row_that_leads_to_each(
     one = filled.add(graded(1, 4), entry=entry.format("healthcaremagic"))
     cases = [case(number, score=1.0) for number in range(10, 14)]
     two = filled.add(cases, entry=entry.format("icliniq"))
-    page = draw_html(open_pages(filled.site), SUITE)
+    page = draw_html(open_pages(filled.site), "suites/november/benchmarks/med_dialog.html")
     shown = find_row(page, "a/b")
     assert "<summary>2 runs</summary>" in shown
     assert re.search(r"data-heading=\"Mean\">0\.62\b", shown)  # 5 of 8
     for run_id, subset in ((one, "healthcaremagic"), (two, "icliniq")):
-        assert f'<a href="../../runs/{run_id}/index.html">subset={subset}</a>' in shown
+        assert f'<a href="../../../runs/{run_id}/index.html">subset={subset}</a>' in shown
 
 
 def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
@@ -166,7 +175,7 @@ def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
     page = open_pages(filled.site).draw_page("suites/november/index.html")
     assert page is not None
     text = page.content.decode()
-    assert re.findall(r"<h2>(.*?)</h2>", text)[:2] == [
+    assert re.findall(r'<th scope="rowgroup" colspan="2"><span>(.*?)</span>', text) == [
         "Medical Research Assistance",
         "Own benchmarks",
     ]
@@ -177,7 +186,7 @@ def test_own_benchmarks_have_a_heading_after_medhelms_and_say_whose_data_it_is(
 def test_the_floor_stands_beside_the_mean(filled: FilledSite, open_pages: OpenPages):
     run_id = filled.add([case(0), case(1), case(2), unscored(3)])
     pages = open_pages(filled.site)
-    for path in ("suites/november/index", f"runs/{run_id}/index"):
+    for path in ("suites/november/benchmarks/pubmed_qa", f"runs/{run_id}/index"):
         html, twin = pages.draw_page(f"{path}.html"), pages.draw_page(f"{path}.json")
         assert html is not None
         assert twin is not None
@@ -191,12 +200,12 @@ def test_the_board_shows_tokens_and_seconds_and_the_models_by_score_and_cost(
     filled.add(graded(30, 40), entry="pubmed_qa:model=a/model")
     filled.add(graded(10, 40), entry="pubmed_qa:model=b/model")
     pages = open_pages(filled.site)
-    text = draw_html(pages, SUITE)
+    text = draw_html(pages, "suites/november/costs.html")
     assert '<td class="number" data-heading="Tokens in">400</td>' in text
     assert '<td class="number" data-heading="Seconds per answer">0.50</td>' in text
     assert "states no prices" in text
     assert 'data-heading="Cost"' not in text
-    assert 'tabindex="0" aria-label="Models by score and cost"' in text
+    assert 'tabindex="0" role="region" aria-label="Models by score and cost"' in text
     assert "Score by tokens per answer, prompt included: a/model 0.750 for 12.00; b/model" in text
     page = pages.draw_page("suites/november/index.json")
     assert page is not None
@@ -212,7 +221,8 @@ def test_the_costs_of_priced_models_are_on_their_board(filled: FilledSite):
         (deployment,) = {run.deployment for run in store.runs.select("november")}
         redacting = open_clearer(filled.site, store, reveal=False, purpose="view")
         prices = {deployment: Prices("EUR", 1000.0, 5000.0)}
-        text = draw_html(SitePages("s", store, redacting, prices=prices), SUITE)
+        pages = SitePages("s", store, redacting, prices=prices)
+        text = draw_html(pages, "suites/november/costs.html")
     assert '<td class="number" data-heading="Cost">0.8000 EUR by tokens</td>' in text
     assert (
         '<td class="number" data-heading="Cost of 1,000 answers">20.00 EUR by tokens</td>' in text

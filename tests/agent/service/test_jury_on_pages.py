@@ -114,7 +114,7 @@ def test_the_page_of_a_suite_says_what_each_judge_did_by_which_scale_and_quorum(
         {0: [[verdict(4)], ["no verdict", verdict(2)], ["none", "none"]], 1: []},
     )
     page = re.sub(
-        r"<[^>]+>|\s+", " ", draw_html(open_pages(filled.site), "suites/november/index.html")
+        r"<[^>]+>|\s+", " ", draw_html(open_pages(filled.site), "suites/november/juries.html")
     )
     page = re.sub(r" +", " ", page)
     assert "1 to 5 2 of 3 verdicts" in page

@@ -11,7 +11,7 @@ from tests.agent.exchange.conftest import DATA
 from tests.agent.service.conftest import OpenPages
 from tests.agent.service.filled_site import FilledSite, graded
 from tests.agent.service.leaky_texts import Markup
-from tests.agent.service.pages_read import draw_html, find_row
+from tests.agent.service.pages_read import draw_html, find_matrix_row, find_row
 
 
 def test_a_release_page_joins_suites_and_marks_what_was_imported(
@@ -25,15 +25,18 @@ def test_a_release_page_joins_suites_and_marks_what_was_imported(
     path = f"releases/{suite_slug('winter.1')}/index.html"
     page = draw_html(pages, path)
     assert f'href="{path}"' in draw_html(pages, "index.html")
-    assert "0.750" in find_row(page, "qwen/qwen2.5-7b-instruct")
-    assert "0.250" not in find_row(page, "qwen/qwen2.5-7b-instruct")
-    imported = find_row(page, "baseline/first-choice")
+    row = find_matrix_row(page, "PubMedQA")
+    assert "0.750" in row
+    assert "0.250" not in row
+    board = draw_html(pages, path.replace("index", "benchmarks/pubmed_qa"))
+    assert "0.750" in find_row(board, "qwen/qwen2.5-7b-instruct")
+    imported = find_row(board, "baseline/first-choice")
     assert ">imported</span>" in imported
     assert "href=" not in imported
     assert "unknown" in imported
-    assert "rows were produced elsewhere with HELM" in re.sub(r"\s+", " ", page)
+    assert "results were produced elsewhere with HELM" in re.sub(r"\s+", " ", page)
     assert "from december" in page
-    assert "Mean win rates" in page
+    assert "Mean win rate" in page
     twin = pages.draw_page(path.replace(".html", ".json"))
     assert twin is not None
     shown = json.loads(twin.content)
