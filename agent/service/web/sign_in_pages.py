@@ -28,15 +28,15 @@ def sign_in(desk: Desk, call: Call) -> Response:
     limits = read_sign_in_limits(desk.site.settings)
     try:
         account = sign_in_locally(desk.store, name, call.get("password"), time.time(), limits)
-    except SignInRefusedError:
-        problem = "Name or password is wrong, or the account is locked."
-        return desk.draw(
-            "sign_in.html", call, _UNAUTHORIZED, problem=problem, name=name, next=following
-        )
     except TooManyAttemptsError as error:
         problem = f"Too many sign-ins have failed. {error.advice}"
         return desk.draw(
             "sign_in.html", call, _TOO_MANY, problem=problem, name=name, next=following
+        )
+    except SignInRefusedError:
+        problem = "Name or password is wrong, or the account is locked."
+        return desk.draw(
+            "sign_in.html", call, _UNAUTHORIZED, problem=problem, name=name, next=following
         )
     cookie = open_session(desk.store, account, time.time(), replaces=call.cookie)
     response = redirect(following)

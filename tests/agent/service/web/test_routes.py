@@ -1,0 +1,128 @@
+"""Who may enter which route: the whole table, with every person, and every owner of what is meant."""
+
+import re
+
+import pytest
+
+from agent.access.roles import Action, find_reach, may
+from agent.service.web.application import API_PREFIX
+from agent.service.web.routes import API, PAGES, ApiRoute, Route
+from agent.store import Account, Order
+from tests.agent.service.web.running_service import Browser, RunningService
+
+_SIGN_IN = 401
+_FORBIDDEN = 403
+OWNERS = ("own", "another's", "nobody's")
+
+
+def queue_for(running: RunningService, account: str) -> str:
+    """Queue a job in the name of an account, and return its id."""
+    order = Order(("rescore", "--suite", "november"), "rescore", account)
+    with running.site.store() as store:
+        return store.jobs.add(order, 1_800_000_000).job_id
+
+
+def fill_path(path: str, job_id: str) -> str:
+    """Return a route's path with values: the job, and things that do not exist."""
+    return re.sub(r"\{.*?\}", "0" * 64, path.replace("{job_id}", job_id))
+
+
+def enter(browser: Browser, route: Route | ApiRoute, job_id: str) -> int:
+    """Send the request of a route as the pages would; return the status."""
+    is_api = isinstance(route, ApiRoute)
+    path = fill_path(route.path, job_id)
+    if route.method == "GET":
+        return browser.get(API_PREFIX + path if is_api else path).status_code
+    if is_api:
+        headers = {"Origin": browser.origin, "X-CSRF": browser.read_secret()}
+        body = {"arguments": ["nonsense"]} if route.body else None
+        sent = browser.client.request(route.method, API_PREFIX + path, json=body, headers=headers)
+        return sent.status_code
+    return browser.submit(path).status_code
+
+
+def expect_entry(account: Account, route: Route | ApiRoute, owner: str | None) -> bool:
+    """Return whether the table of roles lets an account in."""
+    if route.action is None:
+        return True
+    if route.find_owner is None:
+        return find_reach(account, route.action) is not None
+    return may(account, route.action, owner)
+
+
+@pytest.mark.parametrize("name", ["vera", "dana", "stella", "ada"])
+def test_every_route_lets_in_exactly_whom_the_table_allows(
+    running: RunningService, people: dict[str, Account], name: str
+):
+    account = people[name]
+    owners = {
+        "own": account.account_id,
+        "another's": people["dan"].account_id,
+        "nobody's": "command line",
+    }
+    wrong: list[str] = []
+    for route in (*PAGES, *API):
+        if route.path in ("/sign-in", "/sign-out"):
+            continue  # tried in test_sign_in_pages
+        for whose in OWNERS if route.find_owner else OWNERS[:1]:
+            browser = running.sign_in(name)
+            status = enter(browser, route, queue_for(running, owners[whose]))
+            is_in = status not in (_SIGN_IN, _FORBIDDEN)
+            if is_in != expect_entry(account, route, owners[whose]) or status >= 500:
+                wrong.append(f"{route.method} {route.path} {whose}: {status}")
+    assert wrong == []
+
+
+def test_nobody_enters_without_a_sign_in(running: RunningService):
+    browser = running.visit()
+    job_id = queue_for(running, "command line")
+    for route in PAGES:
+        if route.action is None:
+            continue
+        path = fill_path(route.path, job_id)
+        response = browser.get(path) if route.method == "GET" else browser.send(path)
+        assert response.status_code == 303, route.path
+        assert response.headers["location"].startswith("/sign-in"), route.path
+    for operation in API:
+        path = API_PREFIX + fill_path(operation.path, job_id)
+        headers = {"Origin": running.origin}
+        body = {"arguments": ["run"]} if operation.body else None
+        sent = browser.client.request(operation.method, path, json=body, headers=headers)
+        assert sent.status_code == _SIGN_IN, operation.path
+
+
+def test_every_form_needs_the_secret_of_its_session(
+    running: RunningService, people: dict[str, Account]
+):
+    job_id = queue_for(running, people["dana"].account_id)
+    browser = running.sign_in("dana")
+    for route in PAGES:
+        if route.method == "POST" and route.action is not None:
+            for secret in ("", "0" * 64):
+                sent = browser.send(fill_path(route.path, job_id), csrf=secret)
+                assert sent.status_code == _FORBIDDEN, route.path
+    with running.site.store() as store:
+        job = store.jobs.find(job_id)
+    assert job is not None
+    assert job.state.value == "queued"
+
+
+def test_a_token_is_limited_to_its_scopes(running: RunningService, people: dict[str, Account]):
+    token = running.make_token(people["dana"], Action.VIEW_JOBS)
+    browser = running.visit()
+    headers = {"Authorization": f"Bearer {token}"}
+    assert browser.get("/api/v1/jobs", **headers).status_code == 200
+    assert browser.get("/api/v1/runs", **headers).status_code == _FORBIDDEN
+    sent = browser.client.post("/api/v1/jobs", json={"arguments": ["run"]}, headers=headers)
+    assert sent.status_code == _FORBIDDEN
+
+
+def test_a_wrong_token_is_not_helped_by_a_cookie(running: RunningService):
+    browser = running.sign_in("dana")
+    assert browser.get("/api/v1/jobs").status_code == 200
+    assert browser.get("/api/v1/jobs", Authorization="Bearer imt_wrong").status_code == _SIGN_IN
+
+
+def test_a_route_without_an_action_shows_nothing_of_the_site(running: RunningService):
+    shown = [route.path for route in PAGES if route.action is None]
+    assert shown == ["/style.css", "/service.css", "/sign-in", "/sign-in"]
