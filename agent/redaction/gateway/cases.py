@@ -151,7 +151,7 @@ class Clearer(ABC):
         ):
             texts = list(_list_texts(stored, question, of_answer, reveals=self.reveals))
             records.append([*texts, *list_reading_texts(read_from)])
-        which = f"run={run_id} instances={instances[0].position}-{instances[-1].position}"
+        which = f"run={run_id} instances={_describe_positions(instances)}"
         subjects = [Subject.read_instance(stored.instance) for stored in instances]
         published = [question.published if question else () for question in questions]
         cleared = self.clear_records(records, which, subjects, published)
@@ -306,6 +306,15 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
             site.settings.redaction_policy, site.directory, findings, site.surrogate_key()
         )
     )
+
+
+def _describe_positions(instances: "Sequence[StoredInstance]") -> str:
+    """Return the positions of instances as "20-39" if they follow each other, and one by one otherwise."""
+    positions = [stored.position for stored in instances]
+    first, last = positions[0], positions[-1]
+    if positions == list(range(first, last + 1)):
+        return f"{first}-{last}"
+    return ",".join(str(position) for position in positions)
 
 
 def _list_texts(

@@ -6,6 +6,7 @@ from agent.redaction.deadline import Deadline
 from agent.redaction.rules.en import (
     contacts,
     dates,
+    hasty_places,
     names,
     numbers,
     opening_names,
@@ -16,8 +17,10 @@ from agent.redaction.rules.en import (
     small_letter_places,
     small_letters,
 )
+from agent.redaction.rules.en.ages_after_names import find_ages_after_names
 from agent.redaction.rules.en.bare_dates import find_bare_dates
 from agent.redaction.rules.en.names import everyday, name_findings, words
+from agent.redaction.rules.en.ordinal_days import find_ordinal_days
 from agent.redaction.rules.en.unknown import find_unknown
 from agent.redaction.rules.en.unlisted_names import find_unlisted_names
 from agent.redaction.rules.en.vocabulary import is_unlisted
@@ -54,11 +57,14 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
                 (frozenset({"NAME"}), opening_names.find_opening_names),
                 (frozenset({"NAME", "ID"}), signatures.find_signatures),
                 (frozenset({"DATE"}), find_bare_dates),
+                (frozenset({"DATE"}), find_ordinal_days),
+                (frozenset({"AGE"}), find_ages_after_names),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],
             judged=(
                 *small_letters.JUDGED,
                 *small_letter_places.JUDGED,
+                *hasty_places.JUDGED,
                 *organisations.JUDGED,
                 *signatures.JUDGED,
             ),

@@ -41,6 +41,7 @@ _CLAUSE = regex.compile(r"(?:[.;!?](?=\s)|\n|\|)(?!.*(?:[.;!?](?=\s)|\n|\|))", r
 _TOKEN = regex.compile(r"[\p{L}][\p{L}\d'/-]*|\d[\d./:-]*")
 _WORD_AFTER = regex.compile(r" {0,2}\(?(\p{L}[\p{L}'-]{0,20}|x(?=\d))")
 _LINE_OF_VALUES = regex.compile(r"(?m)^[ \t]*\d{1,2}/\d{1,2}(?:[ \t]{2,}|\t)\S")
+_WEEKDAY = compile_pattern(r"(?i)(?:\L<weekdays>|\L<weekdays_in_short>)", "en")
 _ENDING = compile_pattern(r"\L<event_endings>$", "en")
 
 _ITEM = regex.compile(r"(?:^|\n)[ \t]{0,4}(?:[-*>•] )?$")
@@ -305,7 +306,19 @@ def _is_date_with_dot(text: str, pair: _Pair, before: str, after: str) -> bool:
     nearest = [word for word in words if word not in _SKIPPED and word not in _PREPOSITIONS][-2:]
     labelled = bool(nearest) and (nearest[-1] in _LABELS or nearest[0] in ("date", "dated"))
     two_digits = len(text[pair.start : pair.end].rpartition(".")[2]) == 2
-    return labelled and two_digits and bool(_END.match(after) or _has_clock("", after))
+    if labelled and two_digits and bool(_END.match(after) or _has_clock("", after)):
+        return True
+    has_dot_after = after.startswith(".") and not after[1:2].isdigit()
+    if has_dot_after and words and _WEEKDAY.fullmatch(words[-1]):
+        return True  # "sat 8.3."
+    stands_apart = regex.search(r"(?:^|\n| {2})$", before) is not None
+    begins_with_zero = text[pair.start] == "0"
+    return (
+        has_dot_after
+        and two_digits
+        and (stands_apart or begins_with_zero)
+        and pair.second <= _MONTHS
+    )
 
 
 def _is_counted(after: str) -> bool:

@@ -96,15 +96,19 @@ _DATES = (
         Digits(1, 2, "A./-"),
         rf"(?<![\w./-])(?:3[01]|[12]\d|0?[1-9])[. /-]{{1,2}}{_ROMAN}[. /-]{{1,2}}(?:19|20)\d\d\b",
     ),
+    Rule(  # "8.ix.21"
+        "DATE",
+        Digits(1, 2, "."),
+        r"(?<![\w./-])(?:3[01]|[12]\d|0?[1-9])\.(?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})\.(?:(?:19|20)\d\d|\d\d)(?![\w.])",
+    ),
+    Rule(  # "27 / 12 / 22"
+        "DATE",
+        Digits(1, 2, " "),
+        r"(?<![\w./-])(?=\d{1,2} / \d{1,2} / (?:19|20)\d\d|(?:1[3-9]|[23]\d) |\d{1,2} / (?:1[3-9]|[23]\d))"
+        r"(?:3[01]|[12]\d|0?[1-9]) / (?:3[01]|[12]\d|0?[1-9]) / (?:19|20)?\d\d(?![\w./%-]| ?/)",
+    ),
     Rule("DATE", Digits(4, 4, "Aa9"), r"(?<![\d.-])(?:19|20)\d\d ?(?:Q[1-4]|[1-4]Q)\b"),
     Rule("DATE", Digits(4, 4, "a"), r"(?i)(?:19|20)\d\d年\d{1,2}月(?:\d{1,2}日)?"),
-    Rule(  # "on the 14th", not followed by a noun
-        "DATE",
-        Digits(1, 2, "a"),
-        r"(?i)(?<=\b(?:on|by|until|since|before|after) the )(?:3[01]|[12]\d|[1-9])(?:st|nd|rd|th)\b"
-        r"(?= of (?:this|last|next|the) month|[.,;:)?!]|\n|$| (?:and|at|for|with|due|because|when|where|she|he"
-        r"|they)\b)",
-    ),
     Rule("DATE", CODE, rf"(?i)(?<![\w./-]){_MONTH}[-/]?(?:(?:19|20)\d\d|\d\d)(?!\w)"),
     Rule(
         "DATE",
@@ -308,6 +312,12 @@ _AGES = (
     ),
     Rule(  # "F/93"
         "AGE", Digits(2, 3, "A ,.)*"), r"(?<=(?<![\w/-])[MF] ?/ ?)(?:9\d|1[01]\d)(?![\w/%.-])"
+    ),
+    Rule(  # "granny Odile who is 94"
+        "AGE",
+        WORDS,
+        r"(?i)(?:who(?: is|'s|’s)|(?:he|she)(?:'s|’s)) \K(?:9\d|1[01]\d)(?=\s{0,2}[,.;!)\n](?!\d)|$"
+        r"| (?:and|but|now|with|lives|picked|came|has|today)\b)",
     ),
     Rule(  # a year of birth that reveals such an age
         "AGE",

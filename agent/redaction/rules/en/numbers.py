@@ -201,6 +201,14 @@ _IN_GROUPS = (
         r"(?=\d(?:[ -]?[A-Z]?\d){4})\d{1,6}[A-Z]{0,2}(?:[ -]\d{1,6}[A-Z]{0,2}){1,5}(?: [A-Z](?!\w))?)"
         rf"{_NO_UNIT}(?! ?[-–] ?\d)",
     ),
+    Rule(  # a code of letters and digits in any case: "sn pm-20-66719", "old file no kt/20817", "lot PH1K0822 41"
+        "ID",
+        WORDS,
+        rf"(?i)(?:\L<number_cues>|smp|samp|spec|xmatch|crossmatch|barcode)(?![\p{{L}}\d]){_GAP}\K"
+        r"(?=(?:[a-z/-]{0,8}\d){4})(?!covid|sars|mm/|\d)(?:[a-z]{1,4}[/-]){0,2}[a-z]{0,4}\d[\da-z]{1,12}"
+        r"(?:[-/][\da-z]{1,8}){0,3}(?: \d{2,4}(?![\w%/.:-]))?"
+        rf"(?![\w%/]|\.\d){_NO_UNIT}",
+    ),
     Rule(  # "#W88 120 44"
         "ID",
         Signs(("#",)),

@@ -46,6 +46,36 @@ _ADDRESSES = (
         rf"|patients?)s?\b)(?:[nsew]\.? )?(?:[a-z]{{2,20}} ){{1,3}}?(?:street|avenue|boulevard|road|lane"
         rf"|drive|court|parkway|terrace|crescent|ave|blvd|rd|ln|pkwy)\b\.?{_REST}",
     ),
+    Rule(  # "2290 County Rd 14", "41 state hwy 9"
+        "ADDRESS",
+        Digits(1, 6, "aA "),
+        r"(?i)(?<![\w./])\d{1,6} (?:county|co|cty|state|farm|ranch|forest|old|rural|us|fm|township|twp)\.? "
+        rf"(?:rd|road|hwy|highway|route|rte|line|trl|trail) \d{{1,4}}[a-z]?(?![\w%]|[.,]\d){_REST}",
+    ),
+    Rule(  # "flat 3c, 90 harbour parade", "apt 2, 14 mill mews"
+        "ADDRESS",
+        WORDS,
+        r"(?i)(?:flat|apt\.?|apartment|unit|suite|ste\.?|lot) ?#?\d{1,4}[a-z]?,? \d{1,5}[a-z]?,? (?:[a-z]{3,20} ){1,3}?"
+        r"(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|court|ct|parade|mews|esplanade|promenade|terrace|crescent|close|quay"
+        r"|gardens|gate|grove|hill|place|pl|row|square|sq|walk|way|wharf|boulevard|blvd)(?![\p{L}\d])",
+    ),
+    Rule(  # "90 harbour parade"
+        "ADDRESS",
+        Digits(1, 5, "a "),
+        r"(?<![\w./])\d{1,5}[a-z]? (?!(?:day|week|month|year|hour|minute|mg|ml|patient|cm|mm)s?\b)"
+        r"(?:\p{Ll}{3,20} ){1,2}(?:parade|mews|esplanade|promenade|quay|crescent)(?![\p{L}\d])",
+    ),
+    Rule(  # "on w 9th & tulip", "9th nr alder"
+        "ADDRESS",
+        WORDS,
+        r"(?:on|at|near|nr|outside|@) (?:the corner of )?\K(?:(?:[nsew]|north|south|east|west)\.? )?"
+        r"\d{1,3}(?:st|nd|rd|th) (?:&|nr|near|/|and|between) \L<street_names>(?![\p{L}\d])",
+    ),
+    Rule(  # "on 9 C wing"
+        "FACILITY",
+        WORDS,
+        r"(?:on|in|at|from|to|off) (?:the )?\K[A-H] [Ww]ing(?![\p{L}\d])",
+    ),
     Rule(  # "18 rue des tanneurs"
         "ADDRESS",
         Digits(1, 4, " A,"),

@@ -16,6 +16,7 @@ from agent.redaction.rules.word_lists import compile_pattern, read_entries, read
 
 _NOT_FIRST = r"(?!(?:an?|and|at|by|for|from|her|his|in|near|of|off|on|or|the|their|to|with)\b)"
 _WORD = rf"{_NOT_FIRST}\p{{Ll}}[\p{{Ll}}'’]{{1,19}}"
+_WORD_OF_NAME = rf"{_WORD}(?:-\p{{Ll}}{{2,15}})?"
 _STREET = compile_pattern(
     r"\L<street_kinds>(?![\p{L}'])(?! (?:elev|depress|dep\b|seg|chang|wave|deviat|abnormal|t\b|of\b))",
     "en",
@@ -25,7 +26,7 @@ _BEFORE_STREET = regex.compile(
     rf" (?:the )?(?P<words>(?:[nsew]\.? )?{_WORD}(?: {_WORD})??) $"
 )
 # "903 sw kelpie": a number, a direction and a name.
-_NUMBER_BEFORE = regex.compile(r"(?<![\w./-])\d{2,5} $")
+_NUMBER_BEFORE = regex.compile(r"(?<![\w./-])\d{2,5} (?:1/2 )?$")
 _AFTER_DIRECTION = regex.compile(rf"\p{{L}}{{1,5}}\.? (?P<name>{_WORD})(?![\p{{L}}'])")
 _BEFORE_COUNTY = regex.compile(rf"(?<![\p{{L}}'-])(?:(?P<before>{_WORD}) )?(?P<name>{_WORD}) $")
 _COUNTY = regex.compile(
@@ -36,16 +37,18 @@ _ORGANISATION = compile_pattern(
     r"(?:\L<organisation_kinds>|(?P<many>\L<organisation_kinds_of_many>))(?![\p{L}'-])", "en"
 )
 _BEFORE_ORGANISATION = regex.compile(
-    r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in|tried|called)|->|(?<=\p{L}):)"
-    rf" {{1,2}}(?:the )?(?P<words>{_WORD}(?: {_WORD}){{0,2}}) $"
+    r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in|tried|called|adm|gp"
+    r"|school|sch|funder|xfer) {1,2}|(?:->|(?<=\p{L}) ?[:=]|[@(,]|(?<=\n)) {0,2})"
+    rf"(?:the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,2}}) (?:& )?$"
 )
 # After these words an employer or an insurer follows, whatever its last word.
 _EMPLOYER = regex.compile(
     r"(?:(?:work(?:s|ed|ing)?|employed|job|shifts?|hired|intern)"
-    r"(?: (?:nights|days|evenings|part[- ]time|full[- ]time|weekends))? (?:at|for|by|with)"
+    r"(?: (?:nights|days|evenings|part[- ]time|full[- ]time|weekends))? (?:at|for|by|with|@)"
+    r"|(?:lost|quit|left) (?:her |his |their )?job (?:at|with|@)"
     r"|laid off (?:from|by)|fired (?:from|by)|retired from|drives for|ceo of"
     r"|(?i:employer|insurer|insurance|ins|payer|payor|carrier|union|pharm(?:acy)?)(?: is|:| (?:changed )?->))"
-    rf" {{1,2}}(?:the )?(?P<words>{_WORD}(?: {_WORD}){{0,3}})"
+    rf"(?: {{1,2}}|(?<=@) ?)(?P<article>the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,3}})"
 )
 _BEFORE_EFFECT = regex.compile(r"(?<!\p{L})(?:it|that|this|which|only|drug) $")  # "it works for"
 _WARD = regex.compile(
@@ -92,9 +95,11 @@ def judge_street(text: str, place: int) -> Place | None:
 
 def judge_direction(text: str, place: int) -> Place | None:
     """Return the address whose direction begins at `place`: "903 sw kelpie"."""
-    number = _NUMBER_BEFORE.search(text, max(0, place - 8), place)
+    number = _NUMBER_BEFORE.search(text, max(0, place - 12), place)
     street = number and _AFTER_DIRECTION.match(text, place)
-    if not number or not street or is_known(street["name"]):
+    if not number or not street:
+        return None
+    if is_known(street["name"]) and not is_landscape(street["name"]):
         return None
     return Place(number.start(), street.end())
 
@@ -115,7 +120,7 @@ def judge_organisation(text: str, place: int) -> Place | None:
     before = kind and _BEFORE_ORGANISATION.search(text, max(0, place - _BEFORE), place)
     if not kind or not before:
         return None
-    names = _drop_descriptions_of_places(before["words"].split())
+    names = _drop_descriptions_of_places(regex.findall(r"[\p{L}'’]+", before["words"]))
     if not _list_generic().isdisjoint(names) or any(map(_is_description, names)):
         return None
     if kind["many"] and not any(map(is_of_a_place, names)):
@@ -130,12 +135,17 @@ def judge_employer(text: str, place: int) -> Place | None:
         return None
     start = end = match.start("words")
     has_unknown = False
+    landscapes = 0
     for word in regex.finditer(r"[\p{L}'’]+", match["words"]):
         if word.group() in _BOUNDARY or (end == start and word.group() in _list_generic()):
             break
         has_unknown = has_unknown or not is_known(word.group())
+        landscapes += is_landscape(word.group())
         end = start + word.end()
-    return Place(start, end) if has_unknown else None
+    if has_unknown:
+        return Place(start, end)
+    has_two_words = " " in text[start:end]
+    return Place(start, end) if landscapes and has_two_words and not match["article"] else None
 
 
 def judge_ward(text: str, place: int) -> Place | None:
@@ -192,8 +202,8 @@ _DIRECTIONS = frozenset({
 })  # fmt: skip
 _CUES_OF_EMPLOYERS = frozenset({
     "work", "works", "worked", "working", "employed", "job", "shift", "shifts", "hired", "intern", "laid", "fired",
-    "retired", "drives", "ceo", "employer", "insurer", "insurance", "ins", "payer", "payor", "carrier", "union",
-    "pharm", "pharmacy",
+    "retired", "drives", "ceo", "lost", "quit", "left", "employer", "insurer", "insurance", "ins", "payer", "payor",
+    "carrier", "union", "pharm", "pharmacy",
 })  # fmt: skip
 
 JUDGED: tuple[tuple[Entity, frozenset[str], Judge], ...] = (
