@@ -137,8 +137,10 @@ def test_only_inference_delivery_and_the_fetching_of_public_data_open_connection
     for path in modules("agent"):
         name, found = path.relative_to(ROOT).as_posix(), imports(path)
         # loopback.py: is the server ready that the agent itself started on this machine?
+        # oidc.py: a person signs in at the site's own OpenID provider, on the host of oidc_issuer alone
         # fetch.py: `intramural datasets fetch` downloads a public set from its pinned address, and only when asked.
         if name.startswith(("agent/inference/", "agent/delivery/")) or name in (
+            "agent/access/oidc.py",
             "agent/datasets/manage/fetch.py",
             "agent/model_servers/loopback.py",
         ):

@@ -302,6 +302,26 @@ def format_counts(counts: Counter[str]) -> str:
     return "".join(lines)
 
 
+def collect_run_entries(
+    descriptions: Sequence[str],
+    conf_paths: Sequence[Path],
+    *,
+    priority: int | None = None,
+    groups: Sequence[str] = (),
+    models_to_run: Sequence[str] = (),
+) -> list[RunEntry]:
+    """Return the entries of a command line: those that it states, and then those of its files.
+
+    Raises:
+        ConfigError: there is no entry, or see `parse_run_entry`, `read_run_entries` and `fill_models`.
+    """
+    entries = [parse_run_entry(description) for description in descriptions]
+    entries += read_run_entries(conf_paths, priority=priority, groups=groups)
+    if not entries:
+        raise ConfigError("no run entries given", "Give --run-entries or --conf-paths.")
+    return fill_models(entries, models_to_run)
+
+
 def fill_models(entries: Iterable[RunEntry], models_to_run: Sequence[str]) -> list[RunEntry]:
     """Replace each entry without a model, or with a wildcard such as `model=text`, by one entry per model to run.
 

@@ -15,12 +15,12 @@ from agent.cli.judging_report import (
 )
 from agent.cli.options import (
     FILE,
-    ManyValues,
     dry_run_option,
     max_in_flight_option,
     quiet_option,
     suite_option,
 )
+from agent.cli.queueable import Queueable
 from agent.cli.run_report import (
     EXIT_FAILED_INSTANCES,
     describe_main_score,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agent.judging.judge_suite import JudgedRun, JudgeOptions
 
 
-@click.command(cls=ManyValues)
+@click.command(cls=Queueable)
 @suite_option
 @click.option(
     "--judges",

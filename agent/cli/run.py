@@ -14,12 +14,12 @@ from agent.cli.helm_options import (
 )
 from agent.cli.options import (
     FILE,
-    ManyValues,
     dry_run_option,
     max_in_flight_option,
     quiet_option,
     suite_option,
 )
+from agent.cli.queueable import Queueable
 from agent.errors import ConfigError, DisclosureError
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agent.vocabulary import RunEntry
 
 
-@click.command(cls=ManyValues)
+@click.command(cls=Queueable)
 @click.option(
     "-r",
     "--run-entries",
@@ -174,18 +174,20 @@ def run(
 
     Every option of HELM's `helm-run` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
-    from agent.catalog.run_entries import fill_models, parse_run_entry, read_run_entries
+    from agent.catalog.run_entries import collect_run_entries
     from agent.cli.run_forecast import print_forecasts
     from agent.cli.run_report import report_outcomes
     from agent.io.progress import Progress
     from agent.runs.plan import RunOptions, plan_runs
     from agent.runs.run import run_entries
 
-    entries = [parse_run_entry(description) for description in descriptions]
-    entries += read_run_entries(conf_paths, priority=priority, groups=groups_to_run)
-    if not entries:
-        raise ConfigError("no run entries given", "Give --run-entries or --conf-paths.")
-    entries = fill_models(entries, models_to_run)
+    entries = collect_run_entries(
+        descriptions,
+        conf_paths,
+        priority=priority,
+        groups=groups_to_run,
+        models_to_run=models_to_run,
+    )
     if plan_digest is not None:
         options |= _read_sampling_options(site, plan_digest, entries)
     run_options = RunOptions(**options)

@@ -8,6 +8,7 @@ import click
 
 from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
 from agent.cli.output import fitting, show_rows
+from agent.cli.queueable import Queueable
 from agent.cli.summarize import show_summaries
 from agent.cli.summary_rows import build_summary_rows
 from agent.cli.unread import Adviser, ExampleRedactor, report_unread
@@ -25,7 +26,7 @@ SCORING = click.Choice(["intramural", "helm", "both"])
 MISSING_SHOWN = 20
 
 
-@click.command()
+@click.command(cls=Queueable)
 @suite_option
 @click.option(
     "--scoring", type=SCORING, help="Rules to use from now on (default: those of each run)."

@@ -23,6 +23,16 @@ _EXAMPLES = 5  # in a notice that nobody asked for
 _RUNS = 3  # with such a notice
 _HALF = 90  # characters of the beginning and of the end of a long example
 _PURGED = "texts purged"
+_KEPT = "this output is kept in a file; `intramural summarize --unread` shows them"
+
+
+_hides_examples = False
+
+
+def hide_examples() -> None:
+    """Show no examples from now on, since the output of this process is kept in a file."""
+    global _hides_examples  # noqa: PLW0603 (one process, one output)
+    _hides_examples = True
 
 
 class ExampleRedactor:
@@ -35,7 +45,7 @@ class ExampleRedactor:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._clearer: Clearer | None = None
-        self.problem = ""
+        self.problem = _KEPT if _hides_examples else ""
 
     def redact(self, examples: "Sequence[UnreadAnswer]") -> list[str]:
         """Return the answers, redacted and shortened; none if the engine cannot be opened."""

@@ -147,7 +147,7 @@ def judge_run(
     if not positions:
         return NOTHING_JUDGED
     began = time.monotonic()
-    context.progress.begin(f"jury: {model}", len(positions))
+    context.progress.begin(f"jury: {model}", len(positions), phase="judging")
     writer = JudgementWriter(store, run_id, context.progress)
     judging = _RunJudging(store, run_id, rules, jury, context.judges, context.redactor, writer)
     _record_outside_judges(store, run_id, jury, len(positions), context.redactor)

@@ -354,7 +354,8 @@ def _ask_and_score(
     """Score the stored answers, then ask the open questions and score each answer as it arrives."""
     instances = len(plan.instances)
     writer = ScoreWriter(store, plan.rules, run_id, context.progress)
-    context.progress.begin(f"{plan.benchmark.display_name}: {plan.model}", instances)
+    label = f"{plan.benchmark.display_name}: {plan.model}"
+    context.progress.begin(label, instances, phase="asking")
     taken = None
     try:
         unanswered = _score_stored_answers(store, run_id, instances, writer)

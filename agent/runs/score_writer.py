@@ -13,6 +13,9 @@ from agent.scoring.score import score_response
 from agent.store import RETRIED, Store
 from agent.vocabulary import Failure, Instance, Reason, Response, Unscored
 
+# Reasons for which an answer has no score yet.
+_COMPUTED_LATER = (Reason.NOT_JUDGED, Reason.NOT_MEASURED)
+
 
 class ScoreWriter:
     """Writes the answers and scores of one run.
@@ -77,7 +80,10 @@ class ScoreWriter:
 
     def score(self, position: int, instance: Instance, result: Response | Failure) -> None:
         """Score the instance at this position and queue its scores for writing."""
-        for score in score_response(self._rules, instance, result):
+        has_score = True
+        for number, score in enumerate(score_response(self._rules, instance, result)):
+            if number == 0:
+                has_score = not _lacks_score(score.value)
             name = score.measure.name
             value = score.value
             if score.measure.of_whole_run:
@@ -90,7 +96,7 @@ class ScoreWriter:
         if isinstance(result, Failure):
             self.progress.fail()
         else:
-            self.progress.advance()
+            self.progress.advance(unscored=0 if has_score else 1)
         if self._waiting >= KEEP_EVERY_ANSWERS:
             self.write()
 
@@ -121,3 +127,8 @@ class ScoreWriter:
             self.write()
         except AgentError as error:  # a timer has no caller, so the next call of `keep` raises it
             self._broken = error
+
+
+def _lacks_score(value: object) -> bool:
+    """Return whether an answer has no score, except for scores that are computed later."""
+    return isinstance(value, Unscored) and value.reason not in _COMPUTED_LATER

@@ -77,12 +77,18 @@ class Order:
         title: a description for people, without text of a record.
         account: name of the account that queued it.
         servers: keys of the inference servers that it needs.
+        folder: the folder in which the command line runs, from which its relative paths start.
+        suite: the suite that it works on; empty if it works on none.
+        whole_suite: whether it works on all runs of the suite, so that no other job may change them meanwhile.
     """
 
     arguments: tuple[str, ...]
     title: str
     account: str
     servers: tuple[str, ...] = ()
+    folder: str = ""
+    suite: str = ""
+    whole_suite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,6 +403,9 @@ def _read_order(content: dict[str, Any]) -> Order:
         title=content["title"],
         account=content["account"],
         servers=tuple(content["servers"]),
+        folder=content["folder"],
+        suite=content["suite"],
+        whole_suite=content["whole_suite"],
     )
 
 

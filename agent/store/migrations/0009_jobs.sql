@@ -3,7 +3,7 @@ CREATE TABLE jobs (
   job_id TEXT PRIMARY KEY,             -- 16 random hex digits
   place INTEGER NOT NULL,              -- the order in which queued jobs start
   state TEXT NOT NULL,                 -- queued, running, cancelling, done, failed, cancelled
-  sealed BLOB NOT NULL,                -- JSON: arguments, title, account, servers
+  sealed BLOB NOT NULL,                -- JSON: arguments, title, account, servers, folder, suite
   schedule_id TEXT,                    -- the schedule that queued it; NULL: a person did
   queued_at REAL NOT NULL,             -- seconds since 1970
   started_at REAL,                     -- of the last attempt
@@ -19,7 +19,7 @@ CREATE INDEX jobs_by_state ON jobs (state, place);
 
 CREATE TABLE schedules (
   schedule_id TEXT PRIMARY KEY,        -- 16 random hex digits
-  sealed BLOB NOT NULL,                -- JSON: cron expression, arguments, title, account, servers
+  sealed BLOB NOT NULL,                -- JSON: cron expression, and what a job has
   made_at REAL NOT NULL,               -- seconds since 1970
   considered_until REAL NOT NULL       -- times of the expression up to here have had their job, or were passed over
 ) STRICT, WITHOUT ROWID;

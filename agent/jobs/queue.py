@@ -1,0 +1,154 @@
+"""Queue command lines. Every fault that can be found without asking a server is reported here, not hours later."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent.errors import ConfigError
+from agent.io.wording import format_count
+from agent.jobs.command_lines import CommandLine, read_command_line
+from agent.jobs.cron import check_cron
+from agent.jobs.known_commands import find_commands
+from agent.jobs.needed_servers import find_servers, list_entries
+from agent.site.directory import Site
+from agent.store import Job, Order, Schedule, Store
+
+COMMAND_LINE = "command line"  # the account of jobs that were queued without one
+_SHOWN_NAMES = 3  # names of benchmarks or models in a title
+
+
+def prepare_order(
+    site: Site,
+    arguments: Sequence[str],
+    *,
+    title: str = "",
+    account: str = COMMAND_LINE,
+    folder: Path | None = None,
+    files_allowed: bool = False,
+) -> Order:
+    """Check a command line that is to be queued, and find the servers that it needs.
+
+    Args:
+        site: the site.
+        arguments: the command line after `--site DIR`.
+        title: a description for people; empty for one made from the command line. It must not contain text of a record.
+        account: the account that queues it.
+        folder: the folder from which relative paths start; None for the current one.
+        files_allowed: whether the command line may name files of this machine. Only for someone who has an account
+            on it.
+
+    Raises:
+        ConfigError: the command may not be queued; or an option, run entry, deployment or jury is wrong.
+        BenchmarkError: a benchmark's definition is wrong.
+    """
+    line = read_command_line(site, find_commands(), arguments, files_allowed=files_allowed)
+    return Order(
+        arguments=tuple(arguments),
+        title=title or _describe(line),
+        account=account,
+        servers=find_servers(site, line),
+        folder=str((folder or Path.cwd()).absolute()),
+        suite=line.suite,
+        whole_suite=line.takes_whole_suite,
+    )
+
+
+def queue_job(
+    site: Site,
+    arguments: Sequence[str],
+    *,
+    title: str = "",
+    account: str = COMMAND_LINE,
+    folder: Path | None = None,
+    files_allowed: bool = False,
+) -> Job:
+    """Append a command line to the queue; see `prepare_order`.
+
+    Raises:
+        ConfigError, BenchmarkError: see `prepare_order`; nothing was queued.
+        StoreError: the store cannot be written.
+    """
+    order = prepare_order(
+        site,
+        arguments,
+        title=title,
+        account=account,
+        folder=folder,
+        files_allowed=files_allowed,
+    )
+    with site.store() as store:
+        return store.jobs.add(order, time.time())
+
+
+def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
+    """Queue an ended job again. It resumes where it stopped, because stored answers are never requested again.
+
+    Raises:
+        ConfigError: the job has not ended.
+    """
+    if job.state.is_open:
+        raise ConfigError(
+            f"job {job.job_id} is {job.state.value}", "Wait until it has ended, or cancel it."
+        )
+    order = Order(
+        arguments=job.arguments,
+        title=job.title,
+        account=account,
+        servers=job.servers,
+        folder=job.order.folder,
+        suite=job.order.suite,
+        whole_suite=job.order.whole_suite,
+    )
+    return store.jobs.add(order, time.time())
+
+
+def add_schedule(
+    site: Site,
+    cron: str,
+    arguments: Sequence[str],
+    *,
+    title: str = "",
+    account: str = COMMAND_LINE,
+    folder: Path | None = None,
+    files_allowed: bool = False,
+) -> Schedule:
+    """Have a command line queued at the times of a cron expression.
+
+    Raises:
+        ConfigError, BenchmarkError: the expression is wrong, or see `prepare_order`; nothing was stored.
+        StoreError: the store cannot be written.
+    """
+    cron = check_cron(cron)
+    order = prepare_order(
+        site,
+        arguments,
+        title=title,
+        account=account,
+        folder=folder,
+        files_allowed=files_allowed,
+    )
+    with site.store() as store:
+        return store.jobs.add_schedule(cron, order, time.time())
+
+
+def _describe(line: CommandLine) -> str:
+    """Return a title for a command line."""
+    if line.words != ("run",):
+        words = " ".join(line.words)
+        return f"{words}: suite {line.suite}" if line.suite else words
+    benchmarks: Counter[str] = Counter()
+    models: Counter[str] = Counter()
+    for entry in list_entries(line.options):
+        benchmarks[entry.benchmark] += 1
+        models[entry.model_deployment or entry.model] += 1
+    return (
+        f"run: {_list_names(benchmarks, 'benchmark')} on {_list_names(models, 'model')}, "
+        f"suite {line.suite}"
+    )
+
+
+def _list_names(names: Counter[str], noun: str) -> str:
+    if len(names) > _SHOWN_NAMES:
+        return format_count(len(names), noun)
+    return ", ".join(names)
