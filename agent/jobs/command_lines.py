@@ -19,6 +19,7 @@ _ON_WHOLE_SUITE: Mapping[tuple[str, ...], bool] = {
     ("datasets", "fetch"): False,
 }
 QUEUEABLE = tuple(" ".join(words) for words in _ON_WHOLE_SUITE)
+_HELP = "--help"
 # Options that belong to a person at a terminal.
 _REFUSED = {
     "queue": "it queues the command line again",
@@ -64,6 +65,8 @@ def read_command_line(
         ConfigError: the command may not be queued, an option is wrong or missing, or a file is named.
     """
     words = _find_command(arguments)
+    if _HELP in arguments:  # click would print the help text
+        raise ConfigError("a job shows no help", f"Leave out {_HELP}.")
     context = click.Context(commands, info_name="intramural", obj=site)
     command: click.Command = commands
     for word in words:
@@ -78,10 +81,6 @@ def read_command_line(
     except click.UsageError as error:
         raise ConfigError(
             f"{' '.join(words)}: {error.format_message()}", "Correct the command line."
-        ) from None
-    except click.exceptions.Exit:
-        raise ConfigError(
-            "a job does not show help", f"Leave out --help of `{' '.join(words)}`."
         ) from None
     for name, reason in _REFUSED.items():
         if parsed.params.get(name):

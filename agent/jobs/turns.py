@@ -7,6 +7,7 @@ server wait behind it, and others pass.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from agent.io.wording import format_count
 from agent.store import Job, JobState
 
 
@@ -66,7 +67,7 @@ def explain_waiting(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> str:
     if blockers:
         return f"waits for job {blockers[0].job_id}"
     if len(running) >= limits.jobs_at_once:
-        return f"waits: {len(running)} jobs run already"
+        return f"waits: {format_count(len(running), 'job')} of at most {limits.jobs_at_once} at once running"
     return ""
 
 
