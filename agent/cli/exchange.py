@@ -8,8 +8,8 @@ import click
 
 from agent.cli.options import suite_option
 from agent.cli.summarize import read_suite_summaries
-from agent.cli.summary_rows import build_summary_rows
 from agent.io.plain_text import printable
+from agent.results.summary_rows import build_summary_rows
 from agent.site.directory import Site
 
 ExportForm = Literal["jsonl", "csv", "parquet", "helm"]

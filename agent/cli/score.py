@@ -10,10 +10,10 @@ from agent.cli.options import EXISTING_FILE, FILE, format_option, suite_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.queueable import Queueable
 from agent.cli.summarize import show_summaries
-from agent.cli.summary_rows import build_summary_rows
 from agent.cli.unread import Adviser, ExampleRedactor, report_unread
 from agent.errors import ConfigError
 from agent.io.wording import format_count
+from agent.results.summary_rows import build_summary_rows
 from agent.site.directory import Site
 
 if TYPE_CHECKING:

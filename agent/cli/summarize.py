@@ -14,16 +14,16 @@ from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
 from agent.cli.summarize_tables import format_counts, show_juries, show_standings
-from agent.cli.summary_rows import (
+from agent.cli.unread import report_unread_runs, show_unread
+from agent.errors import ConfigError
+from agent.io.wording import format_count
+from agent.results.summary_rows import (
     build_figures,
     build_summary_rows,
     flatten_subgroup_row,
     flatten_summary_row,
     format_arguments,
 )
-from agent.cli.unread import report_unread_runs, show_unread
-from agent.errors import ConfigError
-from agent.io.wording import format_count
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -172,8 +172,8 @@ def _show_leaderboard(
     title: str,
     plot: Path | None,
 ) -> None:
-    from agent.cli.prices import read_prices
     from agent.results.efficiency import measure_rows
+    from agent.results.prices import read_prices
     from agent.results.standings import add_standings
 
     with site.store() as store:

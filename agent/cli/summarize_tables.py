@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.output import fits, show_rows
-from agent.cli.summary_rows import build_standing, format_rank
 from agent.io.plain_text import printable
+from agent.results.summary_rows import build_standing, format_rank
 
 if TYPE_CHECKING:
     from agent.results.summarize import RunSummary

@@ -57,11 +57,11 @@ def view(
     Every option of HELM's `helm-server` is accepted here, or refused with the reason: see docs/from-medhelm.md.
     """
     from agent.catalog.benchmark import survey_benchmarks
-    from agent.cli.prices import read_prices
     from agent.exchange.releases import join_release
     from agent.exchange.shown_names import ShownNames
     from agent.io.progress import Progress
     from agent.redaction.gateway.cases import open_clearer
+    from agent.results.prices import read_prices
     from agent.service.files import write_pages
     from agent.service.pages import SitePages, suite_slug
     from agent.service.server import LOOPBACK, bind, new_secret, serve
