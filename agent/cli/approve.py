@@ -103,30 +103,16 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
 
 
 def _write_request(site: Site, digest: str | None, out: Path) -> None:
-    from agent.delivery.refusals import collect_refusals
-    from agent.disclosure.approval import check_draft
-    from agent.disclosure.exchange import Draft, write_request
+    from agent.disclosure.handover import write_drafts
 
-    federation, policy, outbox = open_federation(site), read_site_policy(site), open_outbox(site)
-    registry = federation.read_registry(today_day())
-    chosen = choose_submissions(outbox, digest, "prepared")
+    _ = open_federation(site)  # refuses a folder that is not a site
+    chosen = choose_submissions(open_outbox(site), digest, "prepared")
     if not chosen:
         click.echo("No draft is waiting for approval.")
         return
-    for draft in chosen:
-        check_draft(draft, registry, policy)
-    drafts = [Draft(draft, outbox.read_verdicts(draft.digest)) for draft in chosen]
-    with site.store() as store:
-        audit_head = store.audit.read_head()
-    registry_file = federation.read_registry_file(today_day())
-    write_new_file(
-        out,
-        write_request(
-            registry_file, policy, drafts, audit_head, collect_refusals(outbox, registry)
-        ),
-    )
+    write_new_file(out, write_drafts(site, chosen, today_day()))
     click.echo(
-        f"{count_drafts(len(drafts))} written to {out.name}. The steward reads and signs them on another "
+        f"{count_drafts(len(chosen))} written to {out.name}. The steward reads and signs them on another "
         "computer with"
     )
     click.echo(f"  intramural-steward approve {out.name} --key KEY --out SIGNED")
@@ -149,42 +135,24 @@ def _import_signed_file(site: Site, signed_path: Path) -> None:
 
 def _import_rejected(site: Site, rejected_path: Path) -> None:
     """Show why the steward rejected drafts, and discard the rejected drafts with all drafts that follow them."""
-    from agent.disclosure.approval import discard
-    from agent.disclosure.exchange import MAX_EXCHANGED_BYTES, REJECTION_WORDS, read_rejected
+    from agent.disclosure.exchange import MAX_EXCHANGED_BYTES
+    from agent.disclosure.handover import take_rejected
     from agent.io.atomic_files import read_bounded
 
-    rejection = read_rejected(
-        read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "the file of rejections")
-    )
-    click.echo(
-        f"The steward rejected {count_drafts(len(rejection.digests))}: {REJECTION_WORDS[rejection.reason]}."
-    )
-    outbox, audit = open_outbox(site), partial(record_event, site)
-    waiting = {
-        draft.digest for draft in outbox.list_submissions() if draft.state.value == "prepared"
-    }
-    for digest in rejection.digests:
-        if digest not in waiting:
-            click.echo(f"{digest}: no such draft here; it may have been discarded already")
-            continue
-        audit("submission rejected", f"digest={digest} reason={rejection.reason}")
-        for discarded in discard(outbox, digest, audit=audit):
-            waiting.discard(discarded)
-            click.echo(f"discarded {discarded}")
+    data = read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "the file of rejections")
+    rejected = take_rejected(site, data, partial(record_event, site))
+    click.echo(f"The steward rejected {count_drafts(rejected.count)}: {rejected.words}.")
+    for digest in rejected.unknown:
+        click.echo(f"{digest}: no such draft here; it may have been discarded already")
+    for digest in rejected.discarded:
+        click.echo(f"discarded {digest}")
 
 
 def _import_signed(site: Site, signed: bytes) -> None:
-    from agent.disclosure.approval import approve
+    from agent.disclosure.handover import accept_signed
 
-    registry = open_federation(site).read_registry(today_day())
-    done = approve(
-        open_outbox(site),
-        registry,
-        read_site_policy(site),
-        signed,
-        seal_key=site.seal_key(),
-        audit=partial(record_event, site),
-    )
+    _ = open_federation(site)  # refuses a folder that is not a site
+    done = accept_signed(site, signed, today_day(), partial(record_event, site))
     click.echo(f"{done.state.value} {done.digest}")
 
 

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.jobs.queue import queue_job as put_into_queue
 from agent.service.heads import build_run_head
 from agent.service.web import catalog_pages
 from agent.service.web.call import Call
+from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk
 from agent.store.jobs import Job
 
@@ -182,9 +182,7 @@ def show_job(desk: Desk, call: Call) -> JobLine | None:
 
 def queue_job(desk: Desk, call: Call, body: NewJob) -> JobLine:
     """Queue a command line of those that may be queued."""
-    account = call.signed_in.account.account_id
-    title = body.title or " ".join(body.arguments[:2])
-    return _build_job(put_into_queue(desk.site, body.arguments, title=title, account=account))
+    return _build_job(queue_for_caller(desk, call, body.arguments, body.title))
 
 
 def cancel_job(desk: Desk, call: Call) -> JobLine | None:

@@ -26,6 +26,7 @@ from agent.errors import (
 )
 from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie
+from agent.service.web.forms import NO_FORM, Form, read_form
 from agent.service.web.guard import Guard
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.service.web.service import HTML, Desk, Service, build_frame
@@ -140,20 +141,23 @@ def _describe_faults(error: Exception) -> str:
 
 def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        body = await request.body()
-        return await run_in_threadpool(_answer_page, service, route, request, body)
+        try:
+            form = await read_form(request) if route.method == "POST" else NO_FORM
+        except AgentError as error:
+            return _draw_problem(service, request, _convert_error(error), None)
+        return await run_in_threadpool(_answer_page, service, route, request, form)
 
     return answer
 
 
-def _answer_page(service: Service, route: Route, request: Request, body: bytes) -> Response:
+def _answer_page(service: Service, route: Route, request: Request, form: Form) -> Response:
     """Answer one request for a page: in this order, who asks, whether they may, and what they asked for."""
     caller: Caller | None = None
     try:
         with service.site.store() as store:
             desk = Desk(service, store)
             caller = _find_caller(desk, request)
-            call = _read_call(request, caller, body, is_secure=service.is_secure)
+            call = _read_call(request, caller, form, is_secure=service.is_secure)
             if route.action is not None:
                 if caller is None:
                     return _ask_for_sign_in(request)
@@ -201,7 +205,7 @@ def _answer_operation(
         with service.site.store() as store:
             desk = Desk(service, store)
             caller = _find_caller(desk, request)
-            call = _read_call(request, caller, b"", is_secure=service.is_secure)
+            call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
             if caller is None:
                 raise _RefusedError(_NO_SIGN_IN)
             _check_permission(desk, route, call)
@@ -230,22 +234,14 @@ def _find_caller(desk: Desk, request: Request) -> Caller | None:
     return find_caller(desk.store, request, time.time(), limits, is_secure=is_secure)
 
 
-def _read_call(request: Request, caller: Caller | None, body: bytes, *, is_secure: bool) -> Call:
-    form = {}
-    if body:
-        kind = request.headers.get("content-type", "").partition(";")[0]
-        if kind != "application/x-www-form-urlencoded":
-            raise _RefusedError(_Problem(415, "Not a form", "This address accepts forms only."))
-        try:
-            form = parse_fields(body.decode("utf-8"))
-        except UnicodeDecodeError:
-            raise _RefusedError(_Problem(400, "Not a form", "The form is not in UTF-8.")) from None
+def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure: bool) -> Call:
     return Call(
         caller=caller,
         route=request.url.path,
         path={name: str(value) for name, value in request.path_params.items()},
         query=parse_fields(request.url.query),
-        form=form,
+        form=form.fields,
+        files=form.files,
         cookie=read_cookie(request, is_secure=is_secure),
     )
 

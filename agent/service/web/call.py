@@ -1,13 +1,13 @@
 """One request as a handler sees it: who asks, for what, and with which fields of a form."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
 from agent.errors import ConfigError
 from agent.service.web.callers import Caller
 
-_MOST_FIELDS = 200
+MOST_FIELDS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,7 @@ class Call:
         path: the values in the route's path, by name.
         query: the fields after "?" in the address; of a repeated field, all values.
         form: the fields of the form that was sent; empty for a page that is only read.
+        files: the files that were sent with the form, by the name of their field.
         cookie: the cookie of the session; empty if there is none.
     """
 
@@ -28,6 +29,7 @@ class Call:
     path: Mapping[str, str]
     query: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
     cookie: str = ""
 
     def get(self, name: str, default: str = "") -> str:
@@ -55,17 +57,22 @@ class Call:
 
 
 def parse_fields(encoded: str) -> dict[str, tuple[str, ...]]:
-    """Parse the fields of a query or of a form (application/x-www-form-urlencoded).
+    """Parse the fields of a query.
 
     Raises:
-        ConfigError: there are more fields than any form here has.
+        ConfigError: there are more fields than any page here has.
     """
     try:
-        pairs = parse_qsl(encoded, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        pairs = parse_qsl(encoded, keep_blank_values=True, max_num_fields=MOST_FIELDS)
     except ValueError:
         raise ConfigError(
-            f"the form has more than {_MOST_FIELDS} fields", "Send the form of the page."
+            f"the address has more than {MOST_FIELDS} fields", "Use the links of the pages."
         ) from None
+    return collect_fields(pairs)
+
+
+def collect_fields(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return all values of each field, in their order."""
     fields: dict[str, tuple[str, ...]] = {}
     for name, value in pairs:
         fields[name] = (*fields.get(name, ()), value)

@@ -10,9 +10,9 @@ from starlette.responses import Response
 
 from agent.errors import AgentError, ConfigError
 from agent.io.plain_text import printable
-from agent.jobs.queue import queue_job
 from agent.service.web.call import Call
 from agent.service.web.catalog_pages import group_by_category, read_benchmarks, read_models
+from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk, redirect
 
 _FORECAST_WITHIN_S = (
@@ -56,10 +56,7 @@ def answer_form(desk: Desk, call: Call) -> Response:
         arguments = build_command(desk, wish)
         if call.get("step") != "queue":
             return _draw_form(desk, call, wish, forecast=_forecast(desk, arguments))
-        title = describe_wish(wish)
-        job = queue_job(
-            desk.site, arguments, title=title, account=call.signed_in.account.account_id
-        )
+        job = queue_for_caller(desk, call, arguments)
     except AgentError as error:
         return _draw_form(desk, call, wish, status=400, problem=f"{error} {error.advice}")
     return redirect(f"/jobs/{job.job_id}")
@@ -140,17 +137,6 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
 def _check_offered(chosen: Sequence[str], offered: set[str], kind: str) -> None:
     if not offered.issuperset(chosen):
         raise ConfigError(f"a {kind} that is not in the list was chosen", "Choose from the list.")
-
-
-def describe_wish(wish: Wish) -> str:
-    """Return a title for people: "run pubmed_qa on local/qwen"."""
-    benchmarks = _shorten(wish.benchmarks, "benchmarks")
-    deployments = _shorten(wish.deployments, "models")
-    return f"run {benchmarks} on {deployments}, suite {wish.suite}"
-
-
-def _shorten(names: Sequence[str], plural: str) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} {plural}"
 
 
 def _forecast(desk: Desk, arguments: Sequence[str]) -> list[str]:

@@ -97,6 +97,8 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/benchmarks", Action.VIEW_DATA, catalog_pages.list_benchmarks),
     Route("GET", "/models", Action.VIEW_MODELS, catalog_pages.list_models),
     Route("GET", "/outbox", Action.VIEW_OUTBOX, outbox_pages.list_outbox),
+    Route("GET", "/outbox/request", Action.APPROVE_SUBMISSIONS, outbox_pages.download_request),
+    Route("POST", "/outbox/decision", Action.APPROVE_SUBMISSIONS, outbox_pages.take_decision),
     Route("GET", "/outbox/{digest}", Action.VIEW_OUTBOX, outbox_pages.show_submission),
     Route("GET", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.list_accounts),
     Route("GET", "/account", Action.MANAGE_OWN_ACCOUNT, account_pages.show_own),

@@ -76,9 +76,8 @@ def test_a_body_that_is_too_large_is_refused(running: RunningService, is_declare
     ("kind", "body"),
     [
         ("application/json", b"{}"),
-        ("multipart/form-data; boundary=a", b"--a--"),
+        ("multipart/form-data", b"--a--"),
         ("text/plain", b"name=dana"),
-        ("application/x-www-form-urlencoded", b"name=\xff\xfe"),
         ("application/x-www-form-urlencoded", b"&".join([b"a=b"] * 1000)),
     ],
 )

@@ -1,0 +1,57 @@
+"""Read the forms that pages send: fields, and at most one file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from agent.errors import ConfigError
+from agent.service.web.call import MOST_FIELDS, collect_fields
+
+_KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The fields of a form with all their values, and the contents of its files."""
+
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+NO_FORM = Form()
+
+
+async def read_form(request: Request) -> Form:
+    """Return the form that a request carries.
+
+    Raises:
+        ConfigError: it carries something else, or more fields or files than any form here has.
+    """
+    if not await request.body():
+        return NO_FORM
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _KINDS:
+        raise ConfigError("this address accepts forms only", "Send the form of the page.")
+    try:
+        async with request.form(max_files=1, max_fields=MOST_FIELDS) as content:
+            return await _read_content(content)
+    except (HTTPException, UnicodeDecodeError):
+        raise ConfigError("the form cannot be read", "Send the form of the page.") from None
+
+
+async def _read_content(content: FormData) -> Form:
+    pairs: list[tuple[str, str]] = []
+    files: dict[str, bytes] = {}
+    for name, value in content.multi_items():
+        if isinstance(value, UploadFile):
+            files[name] = await value.read()
+        else:
+            pairs.append((name, value))
+    if len(pairs) > MOST_FIELDS:
+        raise ConfigError(
+            f"the form has more than {MOST_FIELDS} fields", "Send the form of the page."
+        )
+    return Form(collect_fields(pairs), files)
