@@ -31,12 +31,24 @@ class ExternalIdentity:
         subject: who the person is there; unlike the name, it never passes to someone else.
         name: the name for people.
         groups: the groups to which the person belongs there.
+        issuer: URL of the OpenID provider; "" for a proxy.
     """
 
     origin: Origin
     subject: str
     name: str
     groups: frozenset[str] = frozenset()
+    issuer: str = ""
+
+    @property
+    def key(self) -> str:
+        """What identifies the person among those of all providers."""
+        return join_subject(self.issuer, self.subject)
+
+
+def join_subject(issuer: str, subject: str) -> str:
+    """Return what identifies a person among those of all providers."""
+    return f"{issuer} {subject}" if issuer else subject
 
 
 def sign_in_external(
@@ -52,7 +64,7 @@ def sign_in_external(
     Raises:
         UnknownPersonError: the person has no account or no role here, or the account is locked.
     """
-    account = store.accounts.find_subject(identity.origin, identity.subject)
+    account = store.accounts.find_subject(identity.origin, identity.key)
     if account is not None and account.locked:
         _refuse(store, identity, "account_locked", account.account_id)
     if roles_by_group:
@@ -68,7 +80,7 @@ def sign_in_external(
 
 def is_same_person(store: Store, account: Account, identity: ExternalIdentity) -> bool:
     """Return whether an account is that of the person whom a proxy names in this request."""
-    found = store.accounts.find_subject(identity.origin, identity.subject)
+    found = store.accounts.find_subject(identity.origin, identity.key)
     return found is not None and found.account_id == account.account_id
 
 
@@ -111,7 +123,7 @@ def _add(store: Store, identity: ExternalIdentity, roles: frozenset[Role], now: 
         _refuse(store, identity, "name_taken")
     with store.transaction():
         account = store.accounts.add(
-            identity.name, roles, now, origin=identity.origin, subject=identity.subject
+            identity.name, roles, now, origin=identity.origin, subject=identity.key
         )
         store.audit.record(
             "account added",
