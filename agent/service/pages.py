@@ -7,10 +7,12 @@
     releases/<release>/...             several suites and imported leaderboards together, with the same pages
     runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances per page
+    runs/<run>/instances-<f>-<n>.html  those with an outcome: right, wrong, unscored, unscored-<reason>, lowest, highest
+    runs/<run>/instance-<n>.html       one instance
     style.css
 
-Each .html page has a JSON version with the same name ending in .json. All links are relative, so that the pages work
-both from a folder and from a server.
+The last two are served only: as files they would hold every instance several times. Each .html page has a JSON version
+with the same name ending in .json. All links are relative, so that the pages work both from a folder and from a server.
 """
 
 import hashlib
@@ -36,14 +38,16 @@ from agent.service.board_views import (
     build_juries_page,
 )
 from agent.service.frame import Frame
-from agent.service.render import Renderer
-from agent.service.run_views import (
+from agent.service.instance_views import (
+    ALL,
+    InstancePage,
     InstancesPage,
-    RunPage,
+    build_instance_page,
     build_instances_page,
-    build_run_page,
     count_instance_pages,
 )
+from agent.service.render import Renderer
+from agent.service.run_views import RunPage, build_run_page
 from agent.service.suite_views import (
     ReleasePage,
     SitePage,
@@ -58,7 +62,9 @@ from agent.store.releases import LocalRelease
 _COLLECTION = re.compile(
     r"(suite|release)s/([\w-]{1,100})/(index|[a-z]+|benchmarks/([\w-]{1,100}))"
 )
-_RUN = re.compile(r"runs/([\w-]{1,100})/(?:index|instances-([1-9]\d{0,8}))")
+_RUN = re.compile(
+    r"runs/([\w-]{1,100})/(?:index|(instances?(?:-[a-z_]{1,40}){0,2})-([1-9]\d{0,8}))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +190,7 @@ class SitePages:
         if match := _COLLECTION.fullmatch(stem):
             return self._build_collection_at(match)
         if match := _RUN.fullmatch(stem):
-            return self._build_run_at(match[1], match[2])
+            return self._build_run_at(match[1], match[2], match[3])
         return None
 
     def _build_collection_at(self, match: re.Match[str]) -> object | None:
@@ -206,16 +212,18 @@ class SitePages:
         return None if benchmark is None else build_benchmark_page(loaded.collection, benchmark)
 
     def _build_run_at(
-        self, run_id: str, instances_number: str | None
-    ) -> RunPage | InstancesPage | None:
+        self, run_id: str, stem: str | None, number: str | None
+    ) -> RunPage | InstancesPage | InstancePage | None:
         run = self._store.runs.find(run_id)
         # With a release selected, only the runs of its suites are shown.
         if run is None or run.suite not in self._list_suites():
             return None
-        if instances_number is None:
+        if stem is None or number is None:
             return self._build_run_page(summarise_run(self._store, run))
+        if stem == "instance":
+            return build_instance_page(self._store, run, int(number), self._clearer, self._names)
         return build_instances_page(
-            self._store, run, int(instances_number), self._clearer, self._names
+            self._store, run, stem, int(number), self._clearer, self._names, served=True
         )
 
     def _iterate_views(self) -> Iterator[tuple[str, object]]:
@@ -234,7 +242,7 @@ class SitePages:
                 yield f"runs/{run.run_id}/index", self._build_run_page(summary)
                 for number in range(1, count_instance_pages(self._store, run) + 1):
                     page = build_instances_page(
-                        self._store, run, number, self._clearer, self._names
+                        self._store, run, ALL, number, self._clearer, self._names, served=False
                     )
                     if page is not None:  # the run may have become smaller in the meantime
                         yield f"runs/{run.run_id}/instances-{number}", page

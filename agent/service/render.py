@@ -29,7 +29,8 @@ from agent.service.board_views import (
 from agent.service.frame import Frame
 from agent.service.gaps import explain_no_floor, explain_no_interval, explain_no_mean
 from agent.service.heads import MetricHead
-from agent.service.run_views import InstancesPage, RunPage
+from agent.service.instance_views import InstancePage, InstancesPage
+from agent.service.run_views import RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 
 _TEMPLATES = {
@@ -42,7 +43,10 @@ _TEMPLATES = {
     JuriesPage: "juries.html",
     RunPage: "run.html",
     InstancesPage: "instances.html",
+    InstancePage: "instance.html",
 }
+
+_START = 90  # characters of an answer in a list of instances
 
 # Sent as a header by the server, and included in each page for pages opened as files.
 CONTENT_SECURITY_POLICY = (
@@ -70,6 +74,7 @@ class Renderer:
         )
         self._environment.filters.update(
             answer=_render_answer,
+            answer_start=_render_answer_start,
             case=_render_case_text,
             cost=_format_cost,
             drawn=_draw_chart,
@@ -173,6 +178,21 @@ def _render_answer(case: ClearedCase) -> Markup:
         _mark_tags(part) for part in (answer[:start], answer[start:end], answer[end:])
     )
     return Markup(f'{before}<mark class="read">{read}</mark>{after}')  # noqa: S704 - the parts are escaped
+
+
+def _render_answer_start(case: ClearedCase) -> Markup:
+    """Render the first words of an answer on one line.
+
+    Raises:
+        TypeError: the answer is not `Redacted`, so the page must not be shown.
+    """
+    if not isinstance(case.answer, Redacted):
+        raise TypeError("text from an instance reached a page without redaction")
+    words = " ".join(case.answer[:_START].split())
+    if len(case.answer) > _START:
+        words = words.rpartition(" ")[0] or words
+        words += " …"
+    return Markup(_mark_tags(words))  # noqa: S704 - escaped right there
 
 
 def _draw_chart(chart: Chart, kind: str) -> Markup:

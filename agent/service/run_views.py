@@ -1,35 +1,23 @@
-"""Build the pages of one run: its metrics and settings, and its instances.
+"""Build the page of one run: its metrics and settings."""
 
-Patients' texts pass through a `Clearer`, so views contain them only as `Redacted`.
-"""
-
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
-from agent.exchange.shown_names import ShownNames
 from agent.jury.seats import count_needed_verdicts, label_seats
-from agent.redaction.gateway.cases import ClearedCase, Clearer
-from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
 from agent.results.usage import describe_usage
 from agent.scoring.readings import describe_other_version
-from agent.service.answer_readings import read_stored_answers
 from agent.service.heads import (
     MetricHead,
-    RunHead,
     RunLine,
     build_metric_head,
-    build_run_head,
     build_run_line,
     describe_data,
 )
-from agent.store import RETRIED, Run, RunDetails, Store, Usage
-from agent.vocabulary import AnswerParser, Unscored
-
-INSTANCES_PER_PAGE = 20
+from agent.store import Run, RunDetails, Usage
+from agent.vocabulary import AnswerParser
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,31 +63,6 @@ class RunPage:
     capabilities: tuple[CapabilityLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseView:
-    """One instance. `status` is the reason why there is no answer to show, or empty if there is one."""
-
-    case: ClearedCase
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class InstancesPage:
-    """One page of a run's instances. Pages are numbered from 1.
-
-    Attributes:
-        withheld: the number of texts on this page that are withheld.
-        note: why the page does not show what was read from the answers; empty if it does.
-    """
-
-    run: RunHead
-    page: int
-    pages: int
-    cases: tuple[CaseView, ...]
-    withheld: int
-    note: str = ""
-
-
 def build_run_page(
     summary: RunSummary,
     usage: Usage,
@@ -135,36 +98,6 @@ def _list_capabilities(run: Run) -> tuple[CapabilityLine, ...]:
     for name, feature in features.items():
         lines.append(CapabilityLine(name.replace("_", " "), feature["state"], feature["finding"]))
     return tuple(lines)
-
-
-def build_instances_page(
-    store: Store, run: Run, page: int, clearer: Clearer, names: ShownNames
-) -> InstancesPage | None:
-    """Build one page of instances with all texts redacted; None if the run has no such page."""
-    pages = count_instance_pages(store, run)
-    if not 1 <= page <= pages:
-        return None
-    first = (page - 1) * INSTANCES_PER_PAGE
-    instances = store.answers.read_instances(run.run_id, first, INSTANCES_PER_PAGE)
-    shown_run = names.show_run(run)
-    judgements = read_seat_judgements(store, shown_run, instances)
-    withheld_before = clearer.withheld
-    readings = read_stored_answers(run, instances)
-    cases = clearer.clear(run.run_id, instances, judgements, readings)
-    return InstancesPage(
-        run=build_run_head(shown_run),
-        page=page,
-        pages=pages,
-        cases=tuple(CaseView(case, _describe_status(case)) for case in cases),
-        withheld=clearer.withheld - withheld_before,
-        note=describe_other_version(shown_run),
-    )
-
-
-def count_instance_pages(store: Store, run: Run) -> int:
-    """Return the number of pages for a run's instances, at least one."""
-    instances = store.answers.count_instances(run.run_id)
-    return max(1, math.ceil(instances / INSTANCES_PER_PAGE))
 
 
 def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
@@ -236,15 +169,3 @@ def _list_jury_settings(details: RunDetails) -> Iterator[tuple[str, str]]:
         seats = len(jury.judges)
         rule = f"at least {count_needed_verdicts(seats, jury.quorum)} of {seats} valid verdicts, "
     yield "Jury's rules", f"{rule}grades from {jury.scale.low:g} to {jury.scale.high:g}"
-
-
-def _describe_status(case: ClearedCase) -> str:
-    """Return the reason why an instance has no answer to show, or an empty string if it has one."""
-    if case.answer is not None:
-        return ""
-    for score in case.scores.values():
-        if isinstance(score, Unscored) and score.reason in RETRIED:
-            return f"No answer: {score.reason.replace('_', ' ')}."
-    if case.prompt is None:
-        return "The texts were purged; the scores were kept."
-    return "No answer is stored: it was purged, or the question has not been asked yet."

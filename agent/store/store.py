@@ -18,6 +18,7 @@ from agent.store.findings import Findings
 from agent.store.identities import Identities
 from agent.store.jobs import Jobs
 from agent.store.juries import Juries
+from agent.store.outcomes import Outcomes
 from agent.store.releases import Releases
 from agent.store.reviews import Reviews
 from agent.store.runs import Runs
@@ -40,6 +41,7 @@ class Store:
         juries: replies of judges, and the grades of each seat.
         calibrations: samples that clinicians grade.
         reviews: samples of texts whose redaction a person reviews.
+        outcomes: instances selected by the outcome of a metric.
         releases: named releases of this site, and imported leaderboards.
         findings: detections from redaction, by text and rules.
         jobs: the queue of jobs, and schedules.
@@ -69,6 +71,7 @@ class Store:
         self.runs = Runs(self.database, self.identities, self.scores)
         self.calibrations = Calibrations(self.database, self.identities)
         self.reviews = Reviews(self.database)
+        self.outcomes = Outcomes(self.database)
         self.releases = Releases(self.database)
         self.findings = Findings(self.database)
         self.jobs = Jobs(self.database)

@@ -287,6 +287,8 @@ def test_everything_can_be_reached_by_keyboard(page: Page, folder: Path, run_id:
     reached = set()
     for _ in range(60):
         page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent.includes('Instance 1\\n')"):
+            page.keyboard.press("Enter")
         reached.add(
             page.evaluate(
                 "document.activeElement.tagName + ' ' + document.activeElement.textContent.trim()"
@@ -299,7 +301,8 @@ def test_pages_work_with_scripting_off(browser: Browser, folder: Path, run_id: s
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto((folder / "runs" / run_id / "instances-1.html").as_uri())
-    page.click("summary >> nth=0")
+    page.click("details.case > summary >> nth=0")
+    assert page.locator("details.case .answer >> nth=0").is_visible()
     page.click("text=Next >> nth=0")
     assert "Page 2 of 3" in page.inner_text(".pager >> nth=0")
     context.close()

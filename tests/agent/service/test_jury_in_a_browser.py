@@ -51,7 +51,7 @@ def test_a_jurys_words_fit_the_window_and_stand_out(
     page = context.new_page()
     for path in (instances, instances.with_name("index.html")):
         page.goto(path.as_uri())
-        for summary in page.locator(".jury summary").all():
+        for summary in page.locator("details.case > summary, .jury summary").all():
             summary.click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert (page.evaluate(HIDDEN), page.evaluate(CONTRAST)) == ([], []), path
@@ -64,6 +64,7 @@ def test_every_reply_is_opened_by_keyboard_without_script(browser: Browser, inst
     page.goto(instances.as_uri())
     replies = page.locator(".jury details")
     assert replies.count() == 8
+    page.locator("details.case > summary >> nth=0").press("Enter")
     replies.nth(1).locator("summary").focus()
     page.keyboard.press("Enter")
     assert page.get_by_text("I weigh it.").first.is_visible()

@@ -1,0 +1,327 @@
+"""Build the pages of a run's instances: lists of twenty, filtered by outcome, and a page for each instance.
+
+Patients' texts pass through a `Clearer`, so views contain them only as `Redacted`. Filters and counts use scores alone.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.exchange.shown_names import ShownNames
+from agent.redaction.gateway.cases import ClearedCase, Clearer
+from agent.redaction.gateway.judgements import read_seat_judgements
+from agent.redaction.redacted import Redacted
+from agent.scoring.readings import describe_other_version
+from agent.service.answer_readings import read_stored_answers
+from agent.service.heads import RunHead, build_run_head
+from agent.service.reasons import REASONS
+from agent.store import RETRIED, KeptMetric, Run, Store
+from agent.store.outcomes import OutcomeCounts, Selection
+from agent.vocabulary import Reason, Unscored
+
+INSTANCES_PER_PAGE = 20
+ALL = "instances"
+
+Outcome = Literal["right", "wrong", "scored", "unscored", "counted"]
+
+_SELECTIONS: Mapping[str, Selection] = {
+    "right": "top",
+    "wrong": "bottom",
+    "lowest": "ascending",
+    "highest": "descending",
+    "unscored": "unscored",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceFilter:
+    """A list of some of a run's instances.
+
+    Attributes:
+        stem: beginning of its pages' names, such as "instances-wrong".
+        label: its name for people.
+        count: the number of its instances.
+    """
+
+    stem: str
+    label: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseView:
+    """One instance.
+
+    Attributes:
+        case: its cleared texts and scores.
+        status: the reason why there is no answer to show, or empty if there is one.
+        outcome: its outcome under the listed metric. An instance of a whole-run metric is "counted" or "unscored".
+        score: its score under that metric; None if it has none.
+        reason: why it has no score; empty if it has one.
+        read: what that metric read from the answer; None if that is the whole text or may not be shown.
+        why: why it has this outcome, in sentences.
+    """
+
+    case: ClearedCase
+    status: str
+    outcome: Outcome
+    score: float | None
+    reason: str
+    read: Redacted | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class InstancesPage:
+    """One page of a list of a run's instances. Pages are numbered from 1.
+
+    Attributes:
+        metric: display name of the metric whose outcomes are listed.
+        stem: beginning of the names of this list's pages.
+        filters: all lists of the run that are not empty; none in pages written as files.
+        has_own_pages: whether each instance has a page of its own, as on a server.
+        withheld: the number of texts on this page that are withheld.
+        note: why the page does not show what was read from the answers; empty if it does.
+    """
+
+    run: RunHead
+    page: int
+    pages: int
+    cases: tuple[CaseView, ...]
+    withheld: int
+    note: str
+    metric: str
+    stem: str
+    filters: tuple[InstanceFilter, ...]
+    has_own_pages: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstancePage:
+    """The page of one instance; `instances` is their number in the run. The other fields are those of a list."""
+
+    run: RunHead
+    shown: CaseView
+    instances: int
+    withheld: int
+    note: str
+    metric: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A run, the metric whose outcomes are listed, and their numbers."""
+
+    run: Run
+    metric: KeptMetric
+    counts: OutcomeCounts
+
+
+def count_instance_pages(store: Store, run: Run) -> int:
+    """Return the number of pages of the list of all of a run's instances, at least one."""
+    return _count_pages(store.answers.count_instances(run.run_id))
+
+
+def build_instances_page(
+    store: Store,
+    run: Run,
+    stem: str,
+    page: int,
+    clearer: Clearer,
+    names: ShownNames,
+    *,
+    served: bool,
+) -> InstancesPage | None:
+    """Build one page of a list of instances with all texts redacted; None if the run has no such page.
+
+    Args:
+        store: the site's store.
+        run: the run.
+        stem: the list, as in `InstanceFilter.stem`.
+        page: number of the page, from 1.
+        clearer: redacts the texts.
+        names: replacements for names of the run.
+        served: whether a server shows the page, which then leads to lists and pages that are not written as files.
+    """
+    listed = _open_list(store, run)
+    filters = tuple(_list_filters(listed))
+    chosen = next((choice for choice in filters if choice.stem == stem), None)
+    if chosen is None:
+        return None
+    pages = _count_pages(chosen.count)
+    if not 1 <= page <= pages:
+        return None
+    positions = _select_positions(store, listed, stem, (page - 1) * INSTANCES_PER_PAGE)
+    shown_run = names.show_run(run)
+    withheld_before = clearer.withheld
+    cases = _clear_cases(store, listed, shown_run, positions, clearer)
+    return InstancesPage(
+        run=build_run_head(shown_run),
+        page=page,
+        pages=pages,
+        cases=tuple(cases),
+        withheld=clearer.withheld - withheld_before,
+        note=describe_other_version(shown_run),
+        metric=_find_title(listed.metric),
+        stem=stem,
+        filters=filters if served else (),
+        has_own_pages=served,
+    )
+
+
+def build_instance_page(
+    store: Store, run: Run, number: int, clearer: Clearer, names: ShownNames
+) -> InstancePage | None:
+    """Build the page of one instance, numbered from 1; None if the run has no such instance."""
+    listed = _open_list(store, run)
+    if not 1 <= number <= listed.counts.instances:
+        return None
+    shown_run = names.show_run(run)
+    withheld_before = clearer.withheld
+    (case,) = _clear_cases(store, listed, shown_run, [number - 1], clearer)
+    return InstancePage(
+        run=build_run_head(shown_run),
+        shown=case,
+        instances=listed.counts.instances,
+        withheld=clearer.withheld - withheld_before,
+        note=describe_other_version(shown_run),
+        metric=_find_title(listed.metric),
+    )
+
+
+def _count_pages(instances: int) -> int:
+    return max(1, math.ceil(instances / INSTANCES_PER_PAGE))
+
+
+def _open_list(store: Store, run: Run) -> _Listed:
+    """Return the run with its main metric or, while a jury has graded nothing, the first metric with scores."""
+    listed = []
+    for metric in run.details.metrics:
+        candidate = _Listed(run, metric, store.outcomes.count(run.run_id, metric))
+        if candidate.counts.scored or metric.whole_run:
+            return candidate
+        listed.append(candidate)
+    return listed[0]
+
+
+def _find_title(metric: KeptMetric) -> str:
+    return metric.display_name or metric.name
+
+
+def _list_filters(listed: _Listed) -> Iterator[InstanceFilter]:
+    """Yield the lists of a run that are not empty, and that of all instances."""
+    counts = listed.counts
+    yield InstanceFilter(ALL, "All", counts.instances)
+    if listed.metric.binary and not listed.metric.whole_run:
+        if counts.top:
+            yield InstanceFilter(f"{ALL}-right", "Right", counts.top)
+        if counts.bottom:
+            yield InstanceFilter(f"{ALL}-wrong", "Wrong", counts.bottom)
+    elif counts.scored:
+        yield InstanceFilter(f"{ALL}-lowest", "Lowest score first", counts.scored)
+        yield InstanceFilter(f"{ALL}-highest", "Highest score first", counts.scored)
+    unscored = sum(counts.unscored.values())
+    if len(counts.unscored) > 1:
+        yield InstanceFilter(f"{ALL}-unscored", "Unscored", unscored)
+    for reason, number in sorted(counts.unscored.items()):
+        label = f"Unscored: {reason.replace('_', ' ')}"
+        yield InstanceFilter(f"{ALL}-unscored-{reason}", label, number)
+
+
+def _select_positions(store: Store, listed: _Listed, stem: str, offset: int) -> list[int]:
+    if stem == ALL:
+        last = min(offset + INSTANCES_PER_PAGE, listed.counts.instances)
+        return list(range(offset, last))
+    _, name, *reason = stem.split("-")
+    return store.outcomes.list_positions(
+        listed.run.run_id,
+        listed.metric,
+        _SELECTIONS[name],
+        offset,
+        INSTANCES_PER_PAGE,
+        reason[0] if reason else None,
+    )
+
+
+def _clear_cases(
+    store: Store, listed: _Listed, shown_run: Run, positions: list[int], clearer: Clearer
+) -> list[CaseView]:
+    """Return the instances at these positions, in this order."""
+    run = listed.run
+    instances = list(store.answers.read_each_instance(run.run_id, sorted(positions)))
+    judgements = read_seat_judgements(store, shown_run, instances)
+    readings = read_stored_answers(run, instances)
+    cases = clearer.clear(run.run_id, instances, judgements, readings)
+    by_position = {case.position: _build_case(listed, case) for case in cases}
+    return [by_position[position] for position in positions if position in by_position]
+
+
+def _build_case(listed: _Listed, case: ClearedCase) -> CaseView:
+    metric = listed.metric
+    given = case.scores.get(metric.name)
+    reason = given.reason if isinstance(given, Unscored) else None
+    if given is None and not (metric.whole_run and case.answer is not None):
+        reason = Reason.NOT_ASKED
+    score = None if isinstance(given, Unscored) else given
+    outcome = _find_outcome(metric, score, reason)
+    return CaseView(
+        case=case,
+        status=_describe_status(case),
+        outcome=outcome,
+        score=score,
+        reason="" if reason is None else reason.value.replace("_", " "),
+        read=_find_read(metric, case),
+        why=_explain_outcome(metric, case, score, reason),
+    )
+
+
+def _find_outcome(metric: KeptMetric, score: float | None, reason: Reason | None) -> Outcome:
+    if reason is not None:
+        return "unscored"
+    if score is None:
+        return "counted"
+    if not metric.binary:
+        return "scored"
+    return "right" if score >= metric.high else "wrong"
+
+
+def _find_read(metric: KeptMetric, case: ClearedCase) -> Redacted | None:
+    """Return what the metric read from the answer, if it may be shown."""
+    title = _find_title(metric)
+    for reading in case.readings:
+        if title in reading.metrics:
+            return reading.value
+    return None
+
+
+def _explain_outcome(
+    metric: KeptMetric, case: ClearedCase, score: float | None, reason: Reason | None
+) -> str:
+    title = _find_title(metric)
+    if reason is not None:
+        return f"{title}: no score. {REASONS[reason]}"
+    if score is None:
+        return f"{title} is computed over the whole run; this answer counts for it."
+    range_words = f"{title}: {score:.3g} on a scale from {metric.low:g} to {metric.high:g}."
+    if metric.jury is not None:
+        return f"{range_words} It is the mean of the judges' valid verdicts."
+    if case.likelihoods:
+        return f"{range_words} The likeliest option counts as the answer."
+    if not case.readings:
+        return range_words
+    if _find_read(metric, case) is None:
+        return f"{range_words} It compares the answer with the reference."
+    return f"{range_words} It compares what was read with the reference."
+
+
+def _describe_status(case: ClearedCase) -> str:
+    """Return the reason why an instance has no answer to show, or an empty string if it has one."""
+    if case.answer is not None:
+        return ""
+    for score in case.scores.values():
+        if isinstance(score, Unscored) and score.reason in RETRIED:
+            return f"No answer: {score.reason.replace('_', ' ')}."
+    if case.prompt is None:
+        return "The texts were purged; the scores were kept."
+    return "No answer is stored: it was purged, or the question has not been asked yet."

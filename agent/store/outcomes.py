@@ -1,0 +1,113 @@
+"""Select a run's instances by the outcome of one metric, from its scores alone, without opening any text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.store.database import Database
+from agent.store.run_details import KeptMetric
+from agent.vocabulary import Reason
+
+Selection = Literal["top", "bottom", "ascending", "descending", "unscored"]
+"""Instances with the metric's highest or lowest score; all scored ones in the order of their scores; the others."""
+
+_SCORES = "SELECT position, value, reason FROM scores WHERE run_id = :run_id AND metric = :metric"
+# A metric of the whole run has no scores, but reasons why instances do not count.
+_LABELS = (
+    "SELECT position, NULL AS value, reason FROM labelled "
+    "WHERE run_id = :run_id AND metric = :metric"
+)
+_CONDITIONS: Mapping[Selection, str] = {
+    "top": "value >= :high ORDER BY position",
+    "bottom": "value <= :low ORDER BY position",
+    "ascending": "value IS NOT NULL ORDER BY value, position",
+    "descending": "value IS NOT NULL ORDER BY value DESC, position",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCounts:
+    """How many instances of a run have which outcome under one metric.
+
+    Attributes:
+        instances: all instances of the run.
+        scored: those with a score.
+        top, bottom: those with the highest and with the lowest score of the metric's range.
+        unscored: those without a score, by reason; instances without an outcome yet are NOT_ASKED.
+    """
+
+    instances: int
+    scored: int
+    top: int
+    bottom: int
+    unscored: Mapping[str, int]
+
+
+class Outcomes:
+    """The outcomes of instances, read from their scores."""
+
+    def __init__(self, database: Database) -> None:
+        self._connection = database.connection
+
+    def count(self, run_id: str, metric: KeptMetric) -> OutcomeCounts:
+        """Count the outcomes of a run's instances under a metric."""
+        rows = self._connection.execute(
+            "SELECT reason, COUNT(*), COUNT(value), COALESCE(SUM(value >= :high), 0), "  # noqa: S608 (from above)
+            f"COALESCE(SUM(value <= :low), 0) FROM ({_select_source(metric)}) GROUP BY reason",
+            _bind(run_id, metric),
+        ).fetchall()
+        (instances,) = self._connection.execute(
+            "SELECT COUNT(*) FROM run_instances WHERE run_id = ?", (run_id,)
+        ).fetchone()
+        unscored = {reason: number for reason, number, *_ in rows if reason is not None}
+        pending = instances - sum(number for _, number, *_ in rows)
+        if pending > 0:
+            unscored[Reason.NOT_ASKED.value] = unscored.get(Reason.NOT_ASKED.value, 0) + pending
+        return OutcomeCounts(
+            instances,
+            scored=sum(row[2] for row in rows),
+            top=sum(row[3] for row in rows),
+            bottom=sum(row[4] for row in rows),
+            unscored=unscored,
+        )
+
+    def list_positions(
+        self,
+        run_id: str,
+        metric: KeptMetric,
+        selection: Selection,
+        offset: int,
+        limit: int,
+        reason: str | None = None,
+    ) -> list[int]:
+        """Return positions of selected instances, in the order of the selection.
+
+        Args:
+            run_id: the run's id.
+            metric: the metric whose outcomes count.
+            selection: which instances, in which order.
+            offset, limit: the part of the selection that is returned.
+            reason: with "unscored", only instances without a score for this reason.
+        """
+        source = _select_source(metric)
+        values = _bind(run_id, metric) | {"offset": offset, "limit": limit, "reason": reason}
+        if selection == "unscored":
+            values["pending"] = Reason.NOT_ASKED.value
+            query = (
+                "SELECT i.position FROM run_instances i "  # noqa: S608 (from above)
+                f"LEFT JOIN ({source}) s ON s.position = i.position WHERE i.run_id = :run_id "
+                "AND (s.position IS NULL OR s.reason IS NOT NULL) "
+                "AND (:reason IS NULL OR COALESCE(s.reason, :pending) = :reason) ORDER BY 1"
+            )
+        else:
+            query = f"SELECT position FROM ({source}) WHERE {_CONDITIONS[selection]}"  # noqa: S608 (from above)
+        rows = self._connection.execute(f"{query} LIMIT :limit OFFSET :offset", values)
+        return [position for (position,) in rows]
+
+
+def _select_source(metric: KeptMetric) -> str:
+    return _LABELS if metric.whole_run else _SCORES
+
+
+def _bind(run_id: str, metric: KeptMetric) -> dict[str, str | float | int | None]:
+    return {"run_id": run_id, "metric": metric.name, "low": metric.low, "high": metric.high}
