@@ -6,8 +6,11 @@ import pytest
 
 import agent.cli.main  # noqa: F401 (makes the commands known that jobs consist of)
 from agent.store import Account
+from tests.agent.delivery.conftest import served, site, wire
 from tests.agent.service.filled_site import FilledSite
 from tests.agent.service.web.running_service import RunningService, add_people
+
+__all__ = ["served", "site", "wire"]
 
 
 @pytest.fixture

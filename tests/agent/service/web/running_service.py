@@ -98,6 +98,13 @@ class Browser:
         """Send a form as one of the service's pages would, with the secret of the session's forms."""
         return self.send(path, csrf=self.read_secret(), **fields)
 
+    def upload(self, path: str, content: bytes, **fields: str) -> httpx.Response:
+        """Send a form with a file."""
+        fields["csrf"] = self.read_secret()
+        headers = {"Origin": self.origin}
+        files = {"file": ("from-the-steward.json", content)}
+        return self.client.post(path, data=fields, files=files, headers=headers)
+
     def read_secret(self) -> str:
         """Return the secret of the session's forms, from a page."""
         found = _CSRF.search(self.get("/account").text)
