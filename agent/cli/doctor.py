@@ -337,28 +337,30 @@ def _check_jury(site: Site) -> Check:
         )
     jury = read_jury(site.judges)
     deployments = read_deployments(site.deployments)
-    seats = seat_judges(jury.judges, site, deployments)
+    # A server that the agent starts need not run now; it is checked with the deployments.
+    managed = [name for name, deployment in deployments.items() if deployment.managed is not None]
+    seats = seat_judges(jury.judges, site, deployments, resting=managed)
     quorum = compute_quorum(MetricUse("jury_score", judges=jury.judges, quorum=jury.quorum))
     outside = sum(seat.outside for seat in seats)
     sent = f"; {outside} of them are external and get redacted text only" if outside else ""
     names = ", ".join(dict.fromkeys(seat.label for seat in seats))
     finding = f"{len(seats)} seats ({names}), of which {quorum} must give a valid verdict{sent}"
-    if equal_seats := describe_equal_judges(jury.judges, deployments):
-        advice = f"Correct {site.judges.name}."
-        return Check("jury", "warning", f"{finding}; {'; '.join(equal_seats)}", advice)
+    with site.store() as store:
+        judged = {run.deployment for run in store.runs.select() if _has_jury(run)}
+    own = [name for name in sorted(judged) if is_on_own_jury(name, seats)]
+    problems = {
+        f"Correct {site.judges.name}.": describe_equal_judges(jury.judges, deployments),
+        "For that model's runs, name a jury without the model with --judges.": [
+            describe_own_judge(name) for name in own
+        ],
+    }
+    advice = [each for each, sentences in problems.items() if sentences]
+    if advice:
+        sentences = "; ".join(sentence for each in advice for sentence in problems[each])
+        return Check("jury", "warning", f"{finding}; {sentences}", " ".join(advice))
     if len(seats) < MIN_SEATS:
         return Check(
             "jury", "warning", finding, "Name at least three judges of different families."
-        )
-    with site.store() as store:
-        judged = {run.deployment for run in store.runs.select() if _has_jury(run)}
-    if own := [name for name in sorted(judged) if is_on_own_jury(name, seats)]:
-        told = "; ".join(describe_own_judge(name) for name in own)
-        return Check(
-            "jury",
-            "warning",
-            f"{finding}; {told}",
-            "For that model's runs, name a jury without the model with --judges.",
         )
     return Check("jury", "ok", finding)
 

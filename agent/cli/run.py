@@ -218,7 +218,7 @@ def run(
     else:
         outcomes = run_entries(site, entries, run_options, progress)
     try:
-        report_outcomes(site, outcomes, run_options)
+        report_outcomes(site, outcomes, run_options, progress.noted)
     finally:  # also after failed instances, which the report ends with an exit code
         if output_path is not None:
             _write_output(site, output_path, run_options.suite, progress)

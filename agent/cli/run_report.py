@@ -1,6 +1,6 @@
 """The report of `run`: the score, cost and unscored instances of each run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -32,15 +32,28 @@ if TYPE_CHECKING:
 EXIT_FAILED_INSTANCES = 9
 
 
-def report_outcomes(site: Site, outcomes: "Sequence[RunOutcome]", options: "RunOptions") -> None:
+def report_outcomes(
+    site: Site,
+    outcomes: "Sequence[RunOutcome]",
+    options: "RunOptions",
+    noted: "Collection[str]" = (),
+) -> None:
     """Print the report of each run and of all runs; exit with code 9 if running again would ask something.
 
     It is also the exit code if no seat of a run's jury gave a verdict: the run has no score, and needs another jury.
+
+    Args:
+        site: the site.
+        outcomes: what the command did.
+        options: its options.
+        noted: notes that the command has written already.
     """
     deployments = _read_usable_deployments(site)
     prices_by_name = {} if options.server else find_prices(deployments)
     runs = [outcome.summary.run for outcome in outcomes]
-    _print_notes(runs, options.server, deployments)
+    for note in _list_notes(runs, options.server, deployments):
+        if note not in noted:
+            click.echo(f"note: {note}", err=True)
     _print_outcomes(site, outcomes, prices_by_name)
     _print_total(outcomes, options.suite)
     _print_taken(outcomes, prices_by_name)
@@ -79,10 +92,10 @@ def print_lost_servers(servers: "Iterable[LostServer]") -> None:
         )
 
 
-def _print_notes(
+def _list_notes(
     runs: "Sequence[Run]", server_url: str | None, deployments: "Mapping[str, Deployment]"
-) -> None:
-    """Print the workarounds for servers, and what is wrong with juries, each once.
+) -> list[str]:
+    """Return the workarounds for servers, and what is wrong with juries, each once.
 
     The server of `--server` is named by its address, because its stored name is a digest.
     """
@@ -97,8 +110,7 @@ def _print_notes(
         if is_judged_by_itself(run):
             notes.append(describe_own_judge(run.deployment))
         notes += describe_equal_judges(find_judges(run), deployments)
-    for note in dict.fromkeys(notes):
-        click.echo(f"note: {note}", err=True)
+    return list(dict.fromkeys(notes))
 
 
 def read_prices(site: Site) -> "dict[str, Prices | None]":

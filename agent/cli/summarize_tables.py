@@ -208,13 +208,15 @@ def _describe_families(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _describe_own_judges(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return lines with the models that judge themselves."""
-    judges_by_model: dict[str, str] = {}
+    judges_by_model: dict[str, Sequence[str]] = {}
     for row in rows:
         if row["jury"]["itself"]:
-            judges_by_model[row["model"]] = ", ".join(row["jury"]["itself"])
-    return [
-        f"A model judges itself: {judges} is {model}." for model, judges in judges_by_model.items()
-    ]
+            judges_by_model[row["model"]] = row["jury"]["itself"]
+    lines: list[str] = []
+    for model, judges in judges_by_model.items():
+        verb = "is" if len(judges) == 1 else "are"
+        lines.append(f"A model judges itself: {', '.join(judges)} {verb} {model}.")
+    return lines
 
 
 def show_standings(summaries: "Sequence[RunSummary]", rates: Mapping[str, float | None]) -> None:

@@ -104,6 +104,12 @@ class Progress:
         self._has_open_line = False
         self._ticks = False
         self._describe_left: Callable[[], str] = str
+        self._noted: set[str] = set()
+
+    @property
+    def noted(self) -> frozenset[str]:
+        """The notes that were written, so that a report need not repeat them."""
+        return frozenset(self._noted)
 
     def begin(self, label: str, total: int, *, phase: str = "") -> None:
         """Start the display of a run.
@@ -162,6 +168,7 @@ class Progress:
 
     def note(self, text: str) -> None:
         """Write a note for the user, even when `quiet`. An unfinished bar is drawn again below it."""
+        self._noted.add(text)
         clear = "\r\x1b[K" if self._has_open_line else ""
         self._stream.write(f"{clear}note: {text}\n")
         if self._has_open_line:

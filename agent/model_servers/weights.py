@@ -34,7 +34,6 @@ def check_weights(server: ModelServer, deployment: str) -> None:
     try:
         if server.engine == "llamacpp":
             _check_gguf(server.weights)
-            _check_context(server)
         else:
             _check_folder(server.weights)
     except ModelFolderError as error:
@@ -42,6 +41,8 @@ def check_weights(server: ModelServer, deployment: str) -> None:
             f"deployment {deployment}: model_server: weights: {error}",
             "llama.cpp reads one GGUF file; vLLM reads a model's whole folder with config.json and safetensors files.",
         ) from None
+    if server.engine == "llamacpp":
+        _check_context(server, deployment)
 
 
 def compute_server_digest(server: ModelServer, servers: Path) -> str:
@@ -98,6 +99,8 @@ def stamp_weights(weights: Path) -> str:
 
 def _check_gguf(path: Path) -> None:
     if not path.is_file():
+        if path.is_dir():
+            raise ModelFolderError(f"{path.name} is a folder, and llama.cpp needs a GGUF file")
         raise ModelFolderError(f"there is no file {path.name}")
     try:
         with path.open("rb") as file:
@@ -126,7 +129,7 @@ def _list_parts(path: Path) -> list[Path]:
     return [path.with_name(f"{base}-{number:05}-of-{count}.gguf") for number in numbers] or [path]
 
 
-def _check_context(server: ModelServer) -> None:
+def _check_context(server: ModelServer, deployment: str) -> None:
     """Refuse a context that the model cannot use: llama.cpp would reserve memory for all of it.
 
     A file whose first part lacks the model's context length is not checked.
@@ -137,13 +140,17 @@ def _check_context(server: ModelServer) -> None:
         return
     trained = int.from_bytes(found[1], "little")
     if server.context > trained:
-        raise ModelFolderError(
-            f"{server.weights.name} was trained with {trained} tokens; context is {server.context}"
+        raise ConfigError(
+            f"deployment {deployment}: model_server: context is {server.context}, but {server.weights.name} was "
+            f"trained with {trained} tokens",
+            f"Set context to at most {trained}, or omit it.",
         )
 
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
+        if folder.is_file():
+            raise ModelFolderError(f"{folder.name} is a file, and vLLM needs the model's folder")
         raise ModelFolderError(f"there is no folder {folder.name}")
     names = {path.name for path in folder.iterdir()}
     pickled = sorted(name for name in names if Path(name).suffix in _PICKLED)

@@ -160,7 +160,8 @@ class _LateJudging:
         )
         judged_runs, notes = judge_suite(self._site, options, self._progress)
         for note in notes:
-            self._progress.note(note)
+            if note not in self._progress.noted:
+                self._progress.note(note)
         for judged_run in judged_runs:
             run_id = judged_run.summary.run.run_id
             outcome = by_id[run_id]
@@ -168,6 +169,7 @@ class _LateJudging:
                 outcome,
                 summary=judged_run.summary,
                 judged=_add_judging(outcome.judged, judged_run.judged),
+                lost=(*outcome.lost, *judged_run.lost),
             )
 
 

@@ -5,10 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from agent.catalog.deployments import read_deployments
 from agent.catalog.model_server import ModelServer
 from agent.catalog.run_entries import parse_run_entry
+from agent.cli.doctor import examine
+from agent.cli.run import run as run_command
 from agent.errors import ConfigError
 from agent.io.progress import Progress
 from agent.model_servers import start
@@ -89,6 +92,18 @@ def test_judges_are_served_when_all_models_have_answered(site: Site, tmp_path: P
     assert (tmp_path / "served").read_text().split() == in_order
     assert [outcome.judged.asked for outcome in run()] == [0, 0]
     assert (tmp_path / "served").read_text().split() == ["org/one", "org/two"]
+
+
+def test_a_note_about_the_jury_is_written_once_and_a_judge_that_rests_is_no_fault(site: Site):
+    write_open_benchmark(site.directory)
+    site.judges.write_text("judges: [{model: org/one, model_deployment: local/one}]\n")
+    words = ["--suite", "try", "-r", "open:model=org/one", "--serve", "local/one"]
+    done = CliRunner().invoke(run_command, words, obj=site)
+    note = "note: a model judges itself: local/one is on the jury for its own answers"
+    assert done.stderr.splitlines().count(note) == 1
+    (jury,) = [check for check in examine(site) if check.subject == "jury"]
+    assert "its server does not run" not in jury.finding
+    assert jury.verdict == "warning"  # one seat is too few
 
 
 def test_a_judge_that_is_not_served_is_missed_before_any_question(site: Site):

@@ -41,7 +41,7 @@ def test_a_context_beyond_the_model_is_refused(tmp_path: Path):
     gguf.write_bytes(b"GGUF....llama.context_length" + struct.pack("<II", 4, 8192) + b"....")
     check_weights(ModelServer("llamacpp", gguf, context=8192), "local/m")
     problem = check(ModelServer("llamacpp", gguf, context=99999))
-    assert "trained with 8192 tokens; context is 99999" in problem
+    assert "context is 99999, but m.gguf was trained with 8192 tokens" in problem
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "weights.pt", "old.ckpt", "x.pkl"])
@@ -57,6 +57,9 @@ def test_wrong_files_are_refused_by_name(tmp_path: Path):
     assert "notes.txt is not a GGUF file" in check(ModelServer("llamacpp", text))
     assert "there is no file gone.gguf" in check(ModelServer("llamacpp", tmp_path / "gone.gguf"))
     assert "there is no folder gone" in check(ModelServer("vllm", tmp_path / "gone"))
+    assert "notes.txt is a file, and vLLM needs" in check(ModelServer("vllm", text))
+    a_folder = ModelServer("llamacpp", tmp_path)
+    assert f"{tmp_path.name} is a folder, and llama.cpp needs a GGUF file" in check(a_folder)
     whole = write_folder(tmp_path / "m")
     (whole / "model.safetensors.index.json").write_text(
         '{"weight_map": {"w": "part-2.safetensors"}}'
