@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from agent.cli import unread as unread_module
 from agent.cli.summarize import summarize
 from agent.reading.version import READING_VERSION
 from agent.vocabulary import Reason, Unscored
@@ -53,6 +54,17 @@ def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled
     assert "9 of 20 answers unread (exact_match)" in notice
     assert notice.count("I'm sorry") + notice.count("It may be") == 5
     assert run(filled, "--unread").stdout.count("I'm sorry") == 5
+
+
+def test_a_jobs_log_holds_no_example(filled: FilledSite, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(unread_module, "_hides_examples", False)  # undone after the test
+    unread_module.hide_examples()
+    refusals = [unread(number, "I'm sorry, I cannot help.") for number in range(9)]
+    filled.add([*refusals, *graded(10, 20)[9:]])
+    notice = run(filled).stderr
+    assert "9 of 20 answers unread (exact_match)" in notice
+    assert "I'm sorry" not in notice
+    assert "No examples are shown: this output is kept in a file" in notice
 
 
 def test_rows_hold_counts_reasons_and_kinds(filled: FilledSite):
