@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from agent.cli.accounts import accounts
 from agent.cli.agreement import agreement
 from agent.cli.audit import audit
 from agent.cli.benchmarks import benchmarks
@@ -38,6 +39,7 @@ from agent.cli.serve import serve
 from agent.cli.site import doctor, init, purge
 from agent.cli.submission import submission
 from agent.cli.summarize import summarize
+from agent.cli.tokens import tokens
 from agent.cli.view import view
 from agent.errors import AgentError, StoreError
 from agent.inference.baselines import baselines
@@ -95,7 +97,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
 for command in (
     init, doctor, benchmarks, datasets, run, judge, jobs, summarize, rescore, score, agreement, compare, calibrate,
     redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate, purge,
-    audit, models, baselines, demo,
+    audit, models, baselines, demo, accounts, tokens,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)
