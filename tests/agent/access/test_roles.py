@@ -1,6 +1,8 @@
 """The table of roles and actions, cell by cell, and that nobody approves a submission in which they had a part."""
 
+import re
 from itertools import chain, combinations
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +55,20 @@ CELLS = [
     for action, *cells in (line.split() for line in TABLE.split("\n") if line)
     for role, cell in zip(Role, cells, strict=True)
 ]
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "service.md"
+MARKS = {"yes": "y", "own": "o", "": "-", "granted": "-"}
+
+
+def test_the_table_in_the_documents_is_this_one():
+    lines = re.findall(r"^\| `(\w+)`: [^|]+\|(.*)\|$", PAGE.read_text("utf-8"), re.MULTILINE)
+    documented = [
+        (action, role, MARKS[cell.strip()])
+        for action, cells in lines
+        for role, cell in zip(Role, cells.split("|"), strict=True)
+    ]
+    assert documented == CELLS
 
 
 def test_every_action_has_a_line_in_this_table():
