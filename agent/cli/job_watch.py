@@ -1,8 +1,11 @@
 """Show a job's progress as `run` shows its own."""
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
+from agent.cli.output import with_site
+from agent.cli.queueable import NOT_DISPATCHED
 from agent.io.plain_text import printable
 from agent.io.progress import LINE_EVERY_S, ProgressReport
 from agent.site.directory import Site
@@ -44,8 +47,6 @@ class JobWatch:
 
     def show(self, store: "Store", job_id: str) -> bool:
         """Show the job as it is now; return whether it has ended."""
-        import time
-
         job = store.jobs.find(job_id)
         if job is None:
             self._note(f"job {job_id} was deleted")
@@ -60,14 +61,18 @@ class JobWatch:
         return False
 
     def _describe_start(self, store: "Store", job: "Job") -> str:
+        from agent.jobs.dispatcher import is_dispatched
         from agent.jobs.turns import TurnLimits, explain_waiting
+        from agent.store import JobState
 
+        if job.state is not JobState.QUEUED:
+            return f"{job.state.value}: {job.title}"
+        if not is_dispatched(self._site):
+            return f"queued. {with_site(NOT_DISPATCHED)}"
         settings = self._site.settings
         limits = TurnLimits(settings.jobs_at_once, settings.runs_per_server)
-        reason = ""
-        if job.state.value == "queued":
-            reason = explain_waiting(job, store.jobs.list_open(), limits)
-        return f"{job.state.value}: {reason or job.title}"
+        reason = explain_waiting(job, store.jobs.list_open(), limits)
+        return f"queued: {reason or job.title}"
 
     def _show_progress(self, progress: "JobProgress", now: float) -> None:
         report = read_report(progress, now)
@@ -91,10 +96,8 @@ class JobWatch:
             self._finish_line()
         problem = f": {job.problem}" if job.problem else ""
         self._note(f"job {job.job_id} is {job.state.value}{problem}")
-        if job.state.value == "done":
-            self.exit_code = 0
-        else:
-            self.exit_code = job.exit_code or 1
+        if job.exit_code is not None:
+            self.exit_code = job.exit_code
 
     def _note(self, note: str) -> None:
         """Write a note, once."""

@@ -51,7 +51,7 @@ def list_command(site: Site, ended: int, form: str) -> None:
     with site.store() as store:
         open_jobs = store.jobs.list_open()
         shown = [*open_jobs, *store.jobs.list_recent(ended)]
-    rows = [_build_row(site, job, open_jobs) for job in shown]
+        rows = [_build_row(site, store, job, open_jobs) for job in shown]
     if form == "json":
         show_rows(rows, {}, form)
         return
@@ -82,7 +82,7 @@ def show_command(site: Site, job_id: str, form: str) -> None:
 
     with site.store() as store:
         job = find_job(store, job_id)
-        row = _build_row(site, job, store.jobs.list_open())
+        row = _build_row(site, store, job, store.jobs.list_open())
     row |= {
         "command": shlex.join(("intramural", *job.arguments)),
         "folder": job.order.folder,
@@ -257,20 +257,19 @@ def list_schedules_command(site: Site, form: str) -> None:
     """List the schedules."""
     from agent.jobs.cron import find_next_time
 
-    with site.store() as store:
-        schedules = store.jobs.list_schedules()
     now = time.time()
     rows = []
-    for each in schedules:
-        rows.append(
-            {
-                "id": each.schedule_id,
-                "cron": each.cron,
-                "next": _format_time(find_next_time(each.cron, now)),
-                "account": each.order.account,
-                "title": each.order.title,
-            }
-        )
+    with site.store() as store:
+        for each in store.jobs.list_schedules():
+            rows.append(
+                {
+                    "id": each.schedule_id,
+                    "cron": each.cron,
+                    "next": _format_time(find_next_time(each.cron, now)),
+                    "account": _name_account(store, each.order.account),
+                    "title": each.order.title,
+                }
+            )
     if not rows and form != "json":
         click.echo("There is no schedule.")
         return
@@ -325,15 +324,23 @@ def _complete_id(shortened: str, ids: Sequence[str], noun: str) -> str:
     )
 
 
-def _build_row(site: Site, job: "Job", open_jobs: "Sequence[Job]") -> dict[str, Any]:
+def _build_row(
+    site: Site, store: "Store", job: "Job", open_jobs: "Sequence[Job]"
+) -> dict[str, Any]:
     return {
         "id": job.job_id,
         "state": job.state.value,
         "title": job.title,
-        "account": job.account,
+        "account": _name_account(store, job.account),
         "queued": _format_time(job.queued_at),
         "note": _describe_now(site, job, open_jobs),
     }
+
+
+def _name_account(store: "Store", account_id: str) -> str:
+    """Return the name of an account; jobs of the command line have none, and keep their word for it."""
+    account = store.accounts.find_id(account_id)
+    return account_id if account is None else account.name
 
 
 def _describe_now(site: Site, job: "Job", open_jobs: "Sequence[Job]") -> str:

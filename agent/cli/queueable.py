@@ -54,5 +54,6 @@ def queue_here(site: Site, arguments: Sequence[str]) -> None:
 
 
 NOT_DISPATCHED = (
-    "Nothing works off the queue at the moment; `intramural jobs dispatch` does until Ctrl-C."
+    "Nothing works off the queue at the moment. Start `intramural serve` or, without pages, "
+    "`intramural jobs dispatch`."
 )

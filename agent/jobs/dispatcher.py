@@ -152,7 +152,7 @@ class Dispatcher:
                 self._delay_start(store, job)
             if job.state is JobState.CANCELLING:
                 self._workers.ask_to_stop(job.job_id)
-        self._start_next(store)
+        self._start_next(jobs)
         self._tidy(store)
 
     def _note_problem(self, problem: str) -> None:
@@ -197,10 +197,11 @@ class Dispatcher:
         self._failed_starts[job.job_id] = failures + 1
         self._not_before[job.job_id] = time.monotonic() + _BACKOFF_S[failures]
 
-    def _start_next(self, store: Store) -> None:
+    def _start_next(self, jobs: list[Job]) -> None:
+        """Start workers. A job that has changed since it was read is not begun by its worker."""
         own = self._workers.list_own()
         now = time.monotonic()
-        for job in choose_next(store.jobs.list_open(), self._limits, own):
+        for job in choose_next(jobs, self._limits, own):
             if self._not_before.get(job.job_id, 0.0) <= now:
                 self._workers.start(job.job_id)
 

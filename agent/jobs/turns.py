@@ -34,19 +34,22 @@ def choose_next(
         limits: how much may run at the same time.
         starting: ids of queued jobs whose process has been started already.
     """
-    busy: list[Job] = []
+    claims = _Claims(limits)
     queued: list[Job] = []
+    room = limits.jobs_at_once
     for job in jobs:
-        is_waiting = job.state is JobState.QUEUED and job.job_id not in starting
-        (queued if is_waiting else busy).append(job)
-    chosen: list[Job] = []
-    waiting: list[Job] = []
-    for job in queued:
-        has_room = len(busy) + len(chosen) < limits.jobs_at_once
-        if has_room and not _find_blockers(job, [*busy, *chosen, *waiting], limits):
-            chosen.append(job)
+        if job.state is JobState.QUEUED and job.job_id not in starting:
+            queued.append(job)
         else:
-            waiting.append(job)
+            claims.add(job)
+            room -= 1
+    chosen: list[Job] = []
+    for job in queued:
+        if len(chosen) >= room:
+            break
+        if claims.find_blocker(job) is None:
+            chosen.append(job)
+        claims.add(job)
     return chosen
 
 
@@ -58,28 +61,46 @@ def explain_waiting(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> str:
         jobs: the open jobs, in their order.
         limits: how much may run at the same time.
     """
+    claims = _Claims(limits)
     running = [other for other in jobs if other.state is not JobState.QUEUED]
-    earlier = []
+    for other in running:
+        claims.add(other)
     for other in jobs:
         if other.state is JobState.QUEUED and other.place < job.place:
-            earlier.append(other)
-    blockers = _find_blockers(job, [*running, *earlier], limits)
-    if blockers:
-        return f"waits for job {blockers[0].job_id}"
+            claims.add(other)
+    blocker = claims.find_blocker(job)
+    if blocker is not None:
+        return f"waits for job {blocker.job_id}"
     if len(running) >= limits.jobs_at_once:
         return f"waits: {format_count(len(running), 'job')} of at most {limits.jobs_at_once} at once running"
     return ""
 
 
-def _find_blockers(job: Job, others: Sequence[Job], limits: TurnLimits) -> list[Job]:
-    """Return the jobs that must end before this one may start; any of them if several share a server."""
-    blockers: list[Job] = []
-    for server in job.servers:
-        users = [other for other in others if server in other.servers]
-        if len(users) >= limits.runs_per_server:
-            blockers += users
-    for other in others:
-        shares_suite = bool(job.order.suite) and job.order.suite == other.order.suite
-        if shares_suite and (job.order.whole_suite or other.order.whole_suite):
-            blockers.append(other)
-    return blockers
+class _Claims:
+    """The servers and suites of jobs that run, or wait in front."""
+
+    def __init__(self, limits: TurnLimits) -> None:
+        self._limits = limits
+        self._by_server: dict[str, list[Job]] = {}
+        self._by_suite: dict[str, list[Job]] = {}
+        self._whole_suites: dict[str, list[Job]] = {}
+
+    def add(self, job: Job) -> None:
+        """Add the claims of a job."""
+        for server in job.servers:
+            self._by_server.setdefault(server, []).append(job)
+        suite = job.order.suite
+        if suite:
+            self._by_suite.setdefault(suite, []).append(job)
+        if suite and job.order.whole_suite:
+            self._whole_suites.setdefault(suite, []).append(job)
+
+    def find_blocker(self, job: Job) -> Job | None:
+        """Return a job that has to end before this one may start; None if there is none."""
+        for server in job.servers:
+            users = self._by_server.get(server, [])
+            if len(users) >= self._limits.runs_per_server:
+                return users[0]
+        by_suite = self._by_suite if job.order.whole_suite else self._whole_suites
+        others = by_suite.get(job.order.suite, [])
+        return others[0] if others else None
