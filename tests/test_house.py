@@ -45,7 +45,7 @@ ROOMS = (
         "judging",
         "runs",
     ),
-    *("exchange", "disclosure", "jobs", "service", "cli"),
+    *("exchange", "disclosure", "jobs", "service", "notebook", "cli"),
 )
 """The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
 
@@ -154,7 +154,7 @@ def test_help_costs_no_heavy_import():
     script = (
         "import sys; import agent.cli.main; "
         "heavy = {'numpy','presidio_analyzer','spacy','httpx','rich','pydantic','fastapi','uvicorn','jinja2',"
-        "'sqlalchemy','rouge_score','nltk','pyhocon','argon2','authlib','joserfc'}; "
+        "'sqlalchemy','rouge_score','nltk','pyhocon','argon2','authlib','joserfc','pandas'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"

@@ -17,9 +17,7 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.results.compare_models import BenchmarkComparison, ModelComparison
-    from agent.results.paired_models import Pairing
     from agent.statistics.paired import MeanDifference
-    from agent.store import Store
 
 COLUMNS = {
     "benchmark": "Benchmark",
@@ -67,6 +65,7 @@ def compare(
     `intramural summarize`, or by their deployment.
     """
     from agent.results.compare_models import compare_models
+    from agent.results.paired_models import pair_comparable_models
 
     if suite is not None and suites:
         raise ConfigError("--suite and --suites cannot be combined", "Give only one of them.")
@@ -75,10 +74,10 @@ def compare(
     with site.store() as store:
         for name in names:
             store.runs.require_suite(name)
-        pairing = _pair_models(store, names, model_a, model_b, metric)
+        pairing = pair_comparable_models(store, names, model_a, model_b, metric)
         comparison = compare_models(pairing)
     rows = build_comparison_rows(comparison)
-    left_out = _describe_left_out(pairing)
+    left_out = pairing.describe_left_out()
     if form == "table":
         suites_title = f"Suite {names[0]}" if len(names) == 1 else ", ".join(names)
         _show_table(rows, comparison, f"{suites_title}: A is {model_a}, B is {model_b}")
@@ -96,25 +95,6 @@ def compare(
         from agent.plots.dots import render_dots_svg
 
         draw(plot, build_differences_chart(comparison, model_a, model_b), render_dots_svg)
-
-
-def _pair_models(
-    store: "Store", suites: Sequence[str], model_a: str, model_b: str, metric: str | None
-) -> "Pairing":
-    """Pair the models in every benchmark. Raises ConfigError, with the reasons, if none can be compared."""
-    from agent.results.paired_models import pair_models
-
-    pairing = pair_models(store, suites, model_a, model_b, metric)
-    if not pairing.benchmarks:
-        raise ConfigError(
-            f"{model_a} and {model_b} have nothing to compare ({_describe_left_out(pairing)})",
-            "Run both models on the same data and score both with the same rules.",
-        )
-    return pairing
-
-
-def _describe_left_out(pairing: "Pairing") -> str:
-    return "; ".join(f"{benchmark}: {reason}" for benchmark, reason in pairing.left_out.items())
 
 
 def _show_table(

@@ -35,6 +35,10 @@ class Pairing:
     benchmarks: tuple[PairedBenchmark, ...]
     left_out: Mapping[str, str]
 
+    def describe_left_out(self) -> str:
+        """Return the benchmarks that cannot be compared, each with its reason; "" if all can."""
+        return "; ".join(f"{benchmark}: {reason}" for benchmark, reason in self.left_out.items())
+
 
 @dataclass(frozen=True, slots=True)
 class _LeftOut:
@@ -80,6 +84,23 @@ def pair_models(
         else:
             benchmarks.append(paired)
     return Pairing(a, b, tuple(benchmarks), left_out)
+
+
+def pair_comparable_models(
+    store: Store, suites: Sequence[str], a: str, b: str, metric: str | None = None
+) -> Pairing:
+    """Pair two models as `pair_models` does.
+
+    Raises:
+        ConfigError: see `pair_models`; or no benchmark can be compared, for the reasons stated.
+    """
+    pairing = pair_models(store, suites, a, b, metric)
+    if not pairing.benchmarks:
+        raise ConfigError(
+            f"{a} and {b} have nothing to compare ({pairing.describe_left_out()})",
+            "Run both models on the same data and score both with the same rules.",
+        )
+    return pairing
 
 
 def _select_model(name: str, runs: Sequence[Run]) -> list[Run]:

@@ -148,11 +148,23 @@ def _describe_jury(metric: MetricSummary) -> dict[str, Any]:
 
 
 def iter_instance_rows(
-    store: Store, run: Run, clearer: Clearer, shown: Run
+    store: Store, run: Run, clearer: Clearer, shown: Run, positions: range | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row for each instance of the run, in benchmark order; `shown` is the run with its names as exported."""
-    for offset in range(0, store.answers.count_instances(run.run_id), PAGE):
-        page = store.answers.read_instances(run.run_id, offset, PAGE)
+    """Yield a row for each instance of the run, in benchmark order.
+
+    Args:
+        store: the store.
+        run: the run.
+        clearer: clears the texts.
+        shown: the run with its names as exported.
+        positions: positions that follow each other; None for all instances.
+    """
+    wanted = positions
+    if wanted is None:
+        wanted = range(store.answers.count_instances(run.run_id))
+    for offset in range(wanted.start, wanted.stop, PAGE):
+        count = min(PAGE, wanted.stop - offset)
+        page = store.answers.read_instances(run.run_id, offset, count)
         cases = clearer.clear(run.run_id, page, read_seat_judgements(store, shown, page))
         for stored, case in zip(page, cases, strict=True):
             yield {**_identify_run(shown), **_describe_case(case), **_count_tokens(stored.response)}

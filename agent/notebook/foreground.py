@@ -1,0 +1,90 @@
+"""Run a command's work in a notebook, whose thread already has an event loop, with progress shown in place."""
+
+import asyncio
+import ctypes
+import io
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Generic, TextIO, TypeVar, cast
+
+from agent.io.progress import Progress
+
+T = TypeVar("T")
+
+
+def run_in_foreground(work: Callable[[], T]) -> T:
+    """Do the work and return its result.
+
+    A notebook's thread has a running event loop, in which the agent's own loop cannot run. The work is then done in
+    another thread, while this one waits. An interrupt stops the work as Ctrl-C stops a command.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    worker = _Worker(work)
+    worker.start()
+    try:
+        while worker.is_alive():
+            worker.join(0.1)
+    except KeyboardInterrupt:
+        worker.interrupt()
+        worker.join()
+        raise
+    return worker.read_result()
+
+
+class _Worker(threading.Thread, Generic[T]):
+    """A thread that keeps the result, or the error, of its work."""
+
+    def __init__(self, work: Callable[[], T]) -> None:
+        super().__init__(name="intramural-run", daemon=True)
+        self._work = work
+        self._context = copy_context()
+        self._results: list[T] = []
+        self._error: BaseException | None = None
+
+    def run(self) -> None:
+        """Do the work in the context of the thread that waits."""
+        try:
+            self._results.append(self._context.run(self._work))
+        except BaseException as error:  # noqa: BLE001 (raised again by read_result)
+            self._error = error
+
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in this thread at its next step; answers that have arrived are kept."""
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(self.ident or 0), ctypes.py_object(KeyboardInterrupt)
+        )
+
+    def read_result(self) -> T:
+        """Return the result, or raise the error."""
+        if self._error is not None:
+            raise self._error
+        return self._results[0]
+
+
+def open_progress(*, quiet: bool) -> Progress:
+    """Return the display of a run: in a notebook one line that is drawn over, elsewhere as on the command line."""
+    is_notebook = "ipykernel" in sys.modules and not sys.stderr.isatty()
+    stream = cast(TextIO, _DrawnOver()) if is_notebook else None
+    return Progress(stream, quiet=quiet)
+
+
+class _DrawnOver(io.TextIOBase):
+    """Standard error of a notebook, which draws a line over after a carriage return but knows no other control."""
+
+    def isatty(self) -> bool:
+        """Return that lines can be drawn over."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write the text, without the control that clears a line."""
+        sys.stderr.write(text.replace("\x1b[K", ""))
+        return len(text)
+
+    def flush(self) -> None:
+        """Show what has been written."""
+        sys.stderr.flush()
