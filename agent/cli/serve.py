@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 def serve(site: "Site", port: int | None) -> None:
     """Serve pages, an HTTP interface and the job queue to the people of this site.
 
-    People sign in with accounts that `intramural accounts add` makes. Jobs of the queue run as long as this command does.
-    Only this machine can open the pages, unless site.yaml says otherwise. Stop with Ctrl-C: jobs resume at the next start.
+    People sign in with accounts that `intramural accounts add` makes. Jobs of the queue run as long as this command
+    does. Only this machine can open the pages, unless site.yaml says otherwise. Stop with Ctrl-C: jobs resume at the
+    next start.
     """
-    from agent.access.accounts import has_administrator
     from agent.service.web.serve import find_origin, listen, read_address
     from agent.service.web.serve import serve as serve_site
 
     address = read_address(site, port)
     with site.store() as store:
-        if not has_administrator(store):
+        if not store.accounts.read_all():
             click.echo(
                 with_site(
                     "note: nobody can sign in yet; `intramural accounts add NAME --role administrator`"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from starlette.responses import RedirectResponse, Response
 
@@ -13,6 +14,7 @@ from agent.redaction import Redacted
 from agent.redaction.gateway.cases import Clearer
 from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import CuedText
+from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
 from agent.service.web.call import Call
 from agent.service.web.service import Desk, build_frame
@@ -45,7 +47,8 @@ def show_results(desk: Desk, call: Call) -> Response:
     path = call.path["path"]
     if path in ("", "index"):
         return RedirectResponse("/results/index.html", 303)
-    page = _draw_texts(desk, call, path) if _WITH_TEXTS.fullmatch(path) else _draw(desk, call, path)
+    has_texts = _WITH_TEXTS.fullmatch(path) is not None
+    page = _draw_texts(desk, call, path) if has_texts else _draw_figures(desk, call, path)
     if page is None:
         raise ConfigError(
             "there is no page at this address; the run or suite may have another name",
@@ -65,7 +68,12 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     return desk.service.texts.draw(path, frame, desk.service.renderer)
 
 
-def _draw(desk: Desk, call: Call, path: str) -> PageFile | None:
+def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:
+    frame = build_frame(call.caller, call.route)
+    return desk.service.kept_pages.draw(path, frame, partial(_draw, desk, path))
+
+
+def _draw(desk: Desk, path: str, frame: Frame) -> PageFile | None:
     site = desk.site
     catalogue, _ = survey_benchmarks(site.own_benchmarks)
     prices = {
@@ -81,4 +89,4 @@ def _draw(desk: Desk, call: Call, path: str) -> PageFile | None:
         prices,
         renderer=desk.service.renderer,
     )
-    return pages.draw_page(path, build_frame(call.caller, call.route))
+    return pages.draw_page(path, frame)

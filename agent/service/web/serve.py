@@ -130,6 +130,7 @@ def serve(site: Site, address: Address, listener: socket.socket) -> None:
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
     )
+    service.texts.begin_warming()
     try:
         with Dispatcher(site):
             uvicorn.Server(config).run(sockets=[listener])

@@ -11,6 +11,7 @@ from agent.service.pages import suite_slug
 from agent.service.render import Renderer
 from agent.service.web.call import Call
 from agent.service.web.callers import Caller
+from agent.service.web.page_cache import PageCache
 from agent.service.web.texts import TextReader
 from agent.site.directory import Site
 from agent.store import Store
@@ -41,6 +42,7 @@ class Service:
         self.site = site
         self.origin = origin
         self.texts = TextReader(site)
+        self.kept_pages = PageCache()
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
         self.renderer = Renderer(site.name, note, reveals=False, slug=suite_slug)

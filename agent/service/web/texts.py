@@ -5,9 +5,10 @@ once is quick the next time.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
+from agent.errors import AgentError
 from agent.redaction import open_redactor
 from agent.redaction.gateway.cases import Clearer, Redacting, Revealing
 from agent.service.frame import Frame
@@ -50,6 +51,15 @@ class TextReader:
             StoreError: the store cannot be read, or the audit log cannot be written.
         """
         return self._thread.submit(self._draw, path, frame, renderer, revealed_to).result()
+
+    def begin_warming(self) -> None:
+        """Load the redactor in the background, so that the first reader need not wait for it."""
+        self._thread.submit(self._warm)
+
+    def _warm(self) -> None:
+        # A fault shows on the first page, in words for its reader.
+        with suppress(AgentError):
+            self._open().redacting.clear_records([["Note: no fever."]], "warming")
 
     def close(self) -> None:
         """Close the thread's connection and end the thread."""
