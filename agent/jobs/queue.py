@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from agent.catalog.run_entries import CONFIGURABLE
 from agent.errors import ConfigError
 from agent.io.wording import format_count
 from agent.jobs.command_lines import CommandLine, read_command_line
@@ -13,6 +14,7 @@ from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import find_servers, list_entries
 from agent.site.directory import Site
 from agent.store import Job, Order, Schedule, Store
+from agent.vocabulary import RunEntry
 
 COMMAND_LINE = "command line"  # the account of jobs that were queued without one
 _SHOWN_NAMES = 3  # names of benchmarks or models in a title
@@ -140,12 +142,18 @@ def _describe(line: CommandLine) -> str:
     benchmarks: Counter[str] = Counter()
     models: Counter[str] = Counter()
     for entry in list_entries(line.options):
-        benchmarks[entry.benchmark] += 1
+        benchmarks[_name_benchmark(entry)] += 1
         models[entry.model_deployment or entry.model] += 1
     return (
         f"run: {_list_names(benchmarks, 'benchmark')} on {_list_names(models, 'model')}, "
         f"suite {line.suite}"
     )
+
+
+def _name_benchmark(entry: RunEntry) -> str:
+    """Return the name of an entry's benchmark: that of its file, if it is defined in one."""
+    config = entry.arguments.get("config_path")
+    return Path(config).stem if config and entry.benchmark == CONFIGURABLE else entry.benchmark
 
 
 def _list_names(names: Counter[str], noun: str) -> str:

@@ -232,7 +232,7 @@ class Jobs:
         with self._database.transaction():
             self._cancel_if_asked(job_id, now)
             self._change(
-                "UPDATE jobs SET state = 'queued', attempts = attempts - 1 "
+                "UPDATE jobs SET state = 'queued', attempts = attempts - 1, progress = NULL "
                 "WHERE job_id = ? AND state = 'running'",
                 job_id,
             )
@@ -253,7 +253,9 @@ class Jobs:
                 max_attempts,
             )
             self._change(
-                "UPDATE jobs SET state = 'queued' WHERE job_id = ? AND state = 'running'", job_id
+                "UPDATE jobs SET state = 'queued', progress = NULL "
+                "WHERE job_id = ? AND state = 'running'",
+                job_id,
             )
 
     def cancel(self, job_id: str, now: float) -> bool:

@@ -47,7 +47,9 @@ def test_a_run_reports_and_ends_once(store: Store):
 def test_a_clean_stop_keeps_the_place_and_counts_no_attempt(store: Store):
     first, second = (store.jobs.add(order(name), now=100.0) for name in "ab")
     store.jobs.begin(first.job_id, now=101.0)
+    store.jobs.report(first.job_id, PROGRESS)
     store.jobs.stop(first.job_id, now=102.0)
+    assert find(store, first).progress is None
     assert [job.job_id for job in store.jobs.list_open()] == [first.job_id, second.job_id]
     assert (find(store, first).state, find(store, first).attempts) == (JobState.QUEUED, 0)
 
