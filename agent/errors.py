@@ -7,7 +7,8 @@ AgentError                 base; the command line prints message and advice, and
 ├── RedactionError     5   text could not be redacted safely: nothing is shown
 ├── DisclosureError    6   the gate refuses: nothing leaves the site
 ├── DeliveryError      7   the aggregator could not be reached or refused: the submission is kept
-└── StoreError         8   a key or the store is missing, too widely readable, or damaged
+├── StoreError         8   a key or the store is missing, too widely readable, or damaged
+└── SignInRefusedError, ProviderError  1  someone is not let in to the service (agent/access/refusals.py)
 
 Exit code 0 means success, 1 an unexpected error, 9 a run in which failures left instances unscored.
 Messages never quote a prompt, an answer, a record or a server's reply to one, which may contain patients' text.

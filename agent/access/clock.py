@@ -1,14 +1,18 @@
 """The clock behind sessions and tokens: what has ended stays ended, even if the machine's clock is set back."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 
+from agent.errors import StoreError
 from agent.store import Store
 
 _log = logging.getLogger("intramural.access")
 
 STEP_S: Final = 30
 """Seconds between two writes of the latest time, so that requests seldom wait for the disk."""
+_PATIENCE_S: Final = 0.1  # seconds that a request waits until the store can be written
 _TOLERATED_S: Final = 120
 """Seconds by which the clock may go back without consequences, as time servers set it."""
 
@@ -27,7 +31,7 @@ def keep_time(store: Store, now: int, idle_s: int, total_s: int) -> None:
     notice_setback(store, now)
     if now < store.sessions.read_latest_time() + STEP_S:
         return
-    with store.transaction():
+    with skip_if_not_writable(store), store.transaction():
         store.sessions.keep_latest_time(now)
         store.sessions.end_older(opened_by=now - total_s, seen_by=now - idle_s)
         store.api_tokens.end_expired(now)
@@ -48,3 +52,13 @@ def notice_setback(store: Store, now: int) -> None:
         store.sign_ins.move_back(now)
         store.audit.record("sessions ended", f"reason=clock_set_back count={ended}")
     _log.warning("the clock was set back: %d sessions were ended", ended)
+
+
+@contextmanager
+def skip_if_not_writable(store: Store) -> Iterator[None]:
+    """Return a context that leaves its writes out if the store is locked for long, read-only, or its disk is full.
+
+    Pages stay readable then. It is safe for times of use alone: without them, sessions end earlier, never later.
+    """
+    with suppress(StoreError), store.database.limit_patience(_PATIENCE_S):
+        yield

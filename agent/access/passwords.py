@@ -4,6 +4,7 @@ There are no rules of composition: they make passwords harder to remember and no
 """
 
 import re
+import threading
 import unicodedata
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,9 @@ _ADVICE: Final = (
 _TIME_COST: Final = 3
 _MEMORY_KIB: Final = 64 * 1024
 _PARALLELISM: Final = 4
+
+_TURNS: Final = threading.BoundedSemaphore(2)
+"""Verifications at the same time. More would let a hundred strangers at the sign-in page fill the machine's memory."""
 
 
 def check_password_strength(password: str, *names: str) -> None:
@@ -63,8 +67,10 @@ def verify_password(password_hash: str | None, password: str) -> bool:
     """
     from argon2.exceptions import InvalidHashError, VerificationError
 
+    verified = password_hash or _hash_nothing()
     try:
-        _load_hasher().verify(password_hash or _hash_nothing(), _normalise(password[:LONGEST]))
+        with _TURNS:
+            _load_hasher().verify(verified, _normalise(password[:LONGEST]))
     except (VerificationError, InvalidHashError):
         return False
     return password_hash is not None and len(password) <= LONGEST

@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from agent.access.clock import STEP_S, keep_time, notice_setback
+from agent.access.clock import STEP_S, keep_time, notice_setback, skip_if_not_writable
 from agent.store import Account, SessionRow, Store
 
 if TYPE_CHECKING:
@@ -90,10 +90,12 @@ def read_session(store: Store, cookie: str, now: float, limits: SessionLimits) -
     at = max(int(now), row.seen_at)
     account = store.accounts.find_id(row.account_id)
     if account is None or account.locked or _has_ended(row, at, limits):
-        store.sessions.end(row.session_id)
+        with skip_if_not_writable(store):
+            store.sessions.end(row.session_id)
         return None
     if at - row.seen_at >= STEP_S:
-        store.sessions.note_seen(row.session_id, at)
+        with skip_if_not_writable(store):
+            store.sessions.note_seen(row.session_id, at)
     return Session(
         session_id=row.session_id,
         account=account,
@@ -112,6 +114,15 @@ def check_csrf(session: Session, sent: str) -> bool:
 def end_session(store: Store, session: Session) -> None:
     """End a session, as when its person signs out."""
     store.sessions.end(session.session_id)
+
+
+def end_own_session(store: Store, account: Account, session_id: str) -> bool:
+    """End a session by its id, if it is one of this account. Return whether there was one."""
+    for row in store.sessions.read_all():
+        if row.session_id == session_id and row.account_id == account.account_id:
+            store.sessions.end(session_id)
+            return True
+    return False
 
 
 def end_all_sessions(store: Store, account: Account, *, except_id: str = "") -> int:

@@ -52,6 +52,27 @@ def sign_in_locally(
             which.
         TooManyAttemptsError: too many attempts failed under this name or in all; the password was not looked at.
     """
+    account = _verify(store, name, password, now, limits)
+    with store.transaction():
+        store.accounts.note_sign_in(account.account_id, now)
+        store.audit.record("signed in", f"account={account.account_id} by=password")
+    return account
+
+
+def confirm_password(
+    store: Store, account: Account, password: str, now: float, limits: SignInLimits
+) -> None:
+    """Check the password of someone who is signed in, before a change that whoever found the browser must not make.
+
+    Raises:
+        SignInRefusedError: the password is wrong.
+        TooManyAttemptsError: too many attempts failed; the limits are those of signing in.
+    """
+    _verify(store, account.name, password, now, limits)
+
+
+def _verify(store: Store, name: str, password: str, now: float, limits: SignInLimits) -> Account:
+    """Return the account of a name if the password is right, and forget failed attempts under the name."""
     name_key = store.accounts.key_name(name)
     _begin_attempt(store, name_key, int(now), limits)
     account = store.accounts.find(name)
@@ -67,8 +88,6 @@ def sign_in_locally(
         if password_hash is not None and is_outdated(password_hash):
             store.accounts.set_password_hash(account.account_id, hash_password(password))
         store.sign_ins.forget_attempts(name_key)
-        store.accounts.note_sign_in(account.account_id, now)
-        store.audit.record("signed in", f"account={account.account_id} by=password")
     return account
 
 

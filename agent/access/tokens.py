@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from agent.access.accounts import COMMAND_LINE
-from agent.access.clock import STEP_S
+from agent.access.clock import STEP_S, skip_if_not_writable
 from agent.access.roles import Action, list_actions, may
 from agent.errors import ConfigError
 from agent.store import Account, Store, TokenRow
@@ -127,13 +127,15 @@ def read_token(store: Store, secret: str, now: float) -> TokenUse | None:
     # A token that had expired stays so if the clock is set back.
     at = max(int(now), store.sessions.read_latest_time(), row.used_at or 0)
     if at >= row.expires_at:
-        store.api_tokens.end(row.token_id, at)
+        with skip_if_not_writable(store):
+            store.api_tokens.end(row.token_id, at)
         return None
     account = store.accounts.find_id(row.account_id)
     if account is None or account.locked:
         return None
     if row.used_at is None or at - row.used_at >= STEP_S:
-        store.api_tokens.note_used(row.token_id, at)
+        with skip_if_not_writable(store):
+            store.api_tokens.note_used(row.token_id, at)
     return TokenUse(row.token_id, account, _parse_scopes(row))
 
 

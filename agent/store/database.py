@@ -163,6 +163,15 @@ class Database:
             self.connection.execute("ROLLBACK")
 
     @contextmanager
+    def limit_patience(self, seconds: float) -> Iterator[None]:
+        """Return a context whose writes wait at most `seconds` for another command's transaction, and then fail."""
+        self.connection.execute(f"PRAGMA busy_timeout={int(seconds * 1000)}")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout={int(_PATIENCE_S * 1000)}")
+
+    @contextmanager
     def transaction(self) -> Iterator[None]:
         """Return a context that runs in a transaction, or as part of the open one."""
         if self.connection.in_transaction:

@@ -1,21 +1,27 @@
 """Sessions: new at each sign-in, limited, revocable at once, and never valid again once they have ended."""
 
 import itertools
+import sqlite3
+import time
+from contextlib import closing
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.access.accounts import lock_account, unlock_account
+from agent.access.roles import Action
 from agent.access.sessions import (
     Session,
     SessionLimits,
     check_csrf,
+    end_own_session,
     end_session,
     list_sessions,
     open_session,
     read_session,
 )
+from agent.access.tokens import create_token, read_token
 from agent.store import Account, Role, Store, Vault
 from tests.agent.access.people import NOW, events, everything_kept
 from tests.agent.store.begun_runs import AUDIT_KEY, KEY
@@ -194,6 +200,32 @@ def test_neither_cookie_nor_csrf_secret_is_stored_or_logged(
     assert cookie.encode() not in kept
     assert session.csrf.encode() not in kept
     assert bytes.fromhex(session.csrf) not in kept
+
+
+def test_pages_stay_readable_while_another_command_holds_the_store(
+    store: Store, anna: Account, cookie: str, session_limits: SessionLimits, path
+):
+    token = create_token(store, anna, "x", [Action.VIEW_RUNS], 1, NOW, most_days=90)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        begin = time.monotonic()
+        assert read_session(store, cookie, NOW + 5 * MINUTE, session_limits)
+        assert read_token(store, token.secret, NOW + 5 * MINUTE)
+        assert read_session(store, cookie, NOW + HOUR, session_limits) is None
+        assert time.monotonic() - begin < 5
+    # Nothing of that was recorded, so an hour later the session is as idle as it was.
+    assert read_session(store, cookie, NOW + HOUR, session_limits) is None
+
+
+def test_a_person_ends_their_own_sessions_alone(
+    store: Store, anna: Account, boris: Account, cookie: str, session_limits: SessionLimits
+):
+    session = read_session(store, cookie, NOW, session_limits)
+    assert session is not None
+    assert not end_own_session(store, boris, session.session_id)
+    assert read_session(store, cookie, NOW, session_limits)
+    assert end_own_session(store, anna, session.session_id)
+    assert read_session(store, cookie, NOW, session_limits) is None
 
 
 @given(st.lists(st.integers(-30 * HOUR, 30 * HOUR), min_size=2, max_size=12))

@@ -7,11 +7,14 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from agent.access.accounts import change_password, lock_account, unlock_account
+from agent.access.accounts import add_account, change_password, lock_account, unlock_account
 from agent.access.passwords import prepare_verification
 from agent.access.refusals import SignInRefusedError, TooManyAttemptsError
-from agent.access.sign_in import SignInLimits, sign_in_locally
+from agent.access.sign_in import SignInLimits, confirm_password, sign_in_locally
+from agent.errors import AgentError
 from agent.store import Account, Origin, Role, Store, Vault
 from tests.agent.access.people import NOW, PASSWORD, events, everything_kept, read_again
 from tests.agent.store.begun_runs import AUDIT_KEY, KEY
@@ -173,6 +176,18 @@ def test_an_administrator_unlocks_a_name_under_which_too_many_attempts_failed(
     assert sign_in_locally(store, "anna", PASSWORD, NOW, sign_in_limits)
 
 
+def test_whoever_finds_a_browser_cannot_guess_the_password_there_either(
+    store: Store, anna: Account, sign_in_limits: SignInLimits
+):
+    confirm_password(store, anna, PASSWORD, NOW, sign_in_limits)
+    assert read_again(store, anna).signed_in_at is None
+    for _ in range(sign_in_limits.per_name):
+        with pytest.raises(SignInRefusedError):
+            confirm_password(store, anna, "a wrong password for all", NOW, sign_in_limits)
+    with pytest.raises(TooManyAttemptsError):
+        confirm_password(store, anna, PASSWORD, NOW, sign_in_limits)
+
+
 def test_attempts_leave_no_rows_behind(store: Store, anna: Account, sign_in_limits: SignInLimits):
     for number in range(30):
         fail(store, "anna", NOW + number * 5 * MINUTE, sign_in_limits)
@@ -207,3 +222,29 @@ def test_neither_passwords_nor_names_typed_are_stored_or_logged(
     for secret in (PASSWORD, "another four words here", "a wrong password for all", "anna"):
         assert secret.encode() not in everything_kept(store, path)
         assert secret not in caplog.text
+
+
+@settings(max_examples=5)
+@given(st.text(min_size=12, max_size=40).filter(lambda text: len(set(text)) > 6))
+def test_no_password_is_in_an_error_the_log_or_the_store(
+    tmp_path_factory: pytest.TempPathFactory, password: str
+):
+    path = tmp_path_factory.mktemp("secret") / "store" / "site.sqlite3"
+    store = Store(path, Vault(KEY), AUDIT_KEY)
+    limits = SignInLimits(per_name=10, overall=10, window_s=60)
+    said = ""
+    for name, given_password in (
+        ("anna", password),
+        ("anna", password),
+        (password, "x"),
+        ("", password),
+    ):
+        try:
+            add_account(store, name, [Role.VIEWER], NOW, password=given_password)
+            sign_in_locally(store, name, password[1:], NOW, limits)
+        except AgentError as error:
+            said += str(error) + error.advice
+    kept = everything_kept(store, path)
+    store.close()
+    assert password.encode("utf-8", "surrogatepass") not in kept
+    assert password not in said.replace(f"named {password} already", "")
