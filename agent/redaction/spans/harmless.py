@@ -9,6 +9,7 @@ import regex
 from agent.redaction.identity.known_phrases import GENERIC
 from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
+from agent.redaction.rules.word_lists import compile_pattern
 from agent.redaction.spans.ordinary import drop_ordinary
 from agent.redaction.spans.span import Span
 
@@ -27,6 +28,8 @@ _CAPITALISED = regex.compile(
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 # Detections of other kinds, such as a record number after its label or a phone number, are never cut.
 _CUT = _IN_WORDS | {"ADDRESS", "ID", "DATE"}
+# A line of a chart of vital signs is read as a phone number.
+_CUT_OR_CHARTED = _CUT | {"PHONE", "MRN"}
 
 _SPEAKER = (
     r"(?:patient|client|doctor|nurse|physician|clinician|therapist|counsell?or|interviewer|caregiver|parent"
@@ -68,7 +71,7 @@ class _Stretch(NamedTuple):
 
 
 def _compile(entities: Iterable[str], pattern: str, *needs: str) -> _Shape:
-    return _Shape(frozenset(entities), regex.compile(pattern), needs)
+    return _Shape(frozenset(entities), compile_pattern(pattern, "en"), needs)
 
 
 def _compile_surname(pattern: str, *needs: str) -> _Shape:
@@ -185,6 +188,17 @@ _SHAPES = (
         "er",
         "or",
     ),
+    # "0600  88  132/74  16  97  36.8": a line of a chart of vital signs
+    _compile(
+        {"PHONE", "ID", "DATE", "MRN"},
+        r"(?m)^[ \t]*(?:[01]\d|2[0-3]):?[0-5]\d(?=[^\n]*[ \t]\d{2,3}/\d{2,3}[ \t])"
+        r"(?:[ \t]+(?:[\d.,/%+-]{1,8}|-)){4,12}(?=[ \t]*$)",
+        "/",
+    ),
+    # "QTc (Bazett) 431, (Fridericia) 426"
+    _compile(_CUT, r"\((?:Bazett|Fridericia|Framingham|Hodges)\):? \d{3}(?!\d)", ")"),
+    # "FOUR 11", the score of coma
+    _compile({"DATE", "ID"}, r"(?<!\p{L})FOUR(?: score)? \d{1,2}(?!\d)", "four"),
     # "FRC = ERV + RV"
     _compile(
         _IN_WORDS,
@@ -224,6 +238,36 @@ _SHAPES = (
         "-",
         "–",
     ),
+    _compile(_CUT, r"(?i)(?<!\p{L})(?:st\.?|saint) john['’]?s?['’]? wort(?!\p{L})", " wort"),
+    # A question: "Ever told you had diabetes?"
+    _compile(
+        {"NAME"},
+        r"(?<!\p{L})Ever(?= (?:told|smoked|had|been|used|taken|tried|felt|diagnosed|noticed)(?!\p{L}))",
+        "ever ",
+    ),
+    # "Trail Making B 92 s", "Trails A 40 s"
+    _compile(
+        _CUT,
+        r"(?<!\p{L})(?i:trails?(?: making)?(?: test)?(?: part)?) [ABab](?:[ :=]{1,2}\d{1,3}(?: ?s(?:ec)?)?(?!\w)\.?)?",
+        "trail",
+    ),
+    # "up in chair with walker"
+    _compile(
+        {"NAME", "ORGANIZATION"},
+        r"(?<=(?<!\p{L})(?:with|w/?|using|uses|on|her|his|own) (?:an? )?(?:\p{Ll}{3,12} )?)"
+        r"\L<walking_aids>(?![\p{L}'’])",
+        "walker",
+        "zimmer",
+    ),
+    # "MoCA 26/30", "x 4/52": no month has these numbers.
+    _compile({"DATE"}, r"(?<![\d/.-])(?:1[3-9]|[2-9]\d)/(?:1[3-9]|[2-9]\d)(?![\d/.-]\d|\d|/)", "/"),
+    _compile(
+        {"DATE"},
+        r"(?<!(?i:dob|born|birth|exp|expires|expiry)[: ]{0,2}(?:\d{1,2}/)?)(?<![\d/.-])\d{1,2}/52(?![\d/-])",
+        "/52",
+    ),
+    # Doses at three times of a day: "hydrocortisone 10/5/5"
+    _compile(_IN_WORDS, r"(?<![\w/.-])\d{1,3}(?:/\d{1,3}){1,3}(?![\w/-])", "/"),
     # "90% sensitivity (9/10)", "in 16 % (5/31) of the patients"
     _compile({"DATE"}, r"(?<=%,?(?: \p{Ll}{3,15}){0,3} ?[(\[])\d{1,4}/\d{1,4}(?=[)\],;])", "%"),
     # Genes and proteins whose symbol ends after another letter: "HIF1A", also as disguised digits read it
@@ -280,7 +324,7 @@ def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[S
 
 def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterator[Span]:
     """Yield the detections without the parts that have a harmless shape."""
-    entities = _CUT.intersection(span.entity for span in detections)
+    entities = _CUT_OR_CHARTED.intersection(span.entity for span in detections)
     if not entities:
         yield from detections
         return

@@ -15,12 +15,14 @@ from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.en.vocabulary import is_listed_word, is_made_of_word
 from agent.redaction.rules.word_lists import compile_pattern, read_entries
+from agent.redaction.spans.eponyms import is_eponym
 from agent.redaction.spans.span import Span
 from agent.redaction.spans.study_periods import is_study_period
 
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
 _BESIDE = _IN_WORDS | {"ADDRESS", "ZIP"}
 _WORD = regex.compile(r"[\p{L}\p{M}]+")
+_OF_EPONYMS = _IN_WORDS | {"ADDRESS"}
 _MOST_WORDS = 4
 _REACH = 60  # characters examined on each side
 _GAP_LENGTH = 3  # characters between two words of one name
@@ -71,6 +73,13 @@ _LABEL_BEFORE = compile_pattern(
     r"|(?<!\p{L})(?:twin|triplet|baby) [A-D]:? $",
     "en",
 )
+# An answer in a transcript: "Patient: Gave up in 2011."
+_ANSWER_BEFORE = regex.compile(
+    r"(?im)^(?:patient|client|doctor|nurse|mother|father|parent|clinician|therapist)[ \t]{0,3}:[ \t]{0,3}$"
+)
+_ANSWERS = regex.compile(r"(?im)^(?:patient|client|doctor|nurse|clinician|therapist)[ \t]{0,3}:")
+_LEAST_ANSWERS = 3  # of a transcript
+_ANSWER_AFTER = regex.compile(r",? \p{Ll}|[,.?!]( |$|\n)")
 _BY_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:by|per) $")
 _SIGNED = regex.compile(
     r"(?:,|(?i:thanks|regards|yours|sincerely|love|best|cheers))[ \t]*\n[ \t\n]*$"
@@ -86,6 +95,7 @@ _INSTITUTION = compile_pattern(
     r"(?i)(?<!\p{L})(?:\L<facilities_by_kind>|\L<parts_of_facilities>|\L<institution_words>)(?!\p{L})",
     "en",
 )
+_UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
 _LISTS_OF_TIMES = (
     "times_in_words", "months", "months_in_short", "weekdays", "weekdays_in_short", "one_to_nine", "teens", "ordinals",
 )  # fmt: skip
@@ -161,6 +171,8 @@ def _is_ordinary(span: Span, text: str) -> bool:
     value = text[span.start : span.end]
     if span.entity == "DATE" and is_study_period(text, span.start, span.end):
         return True
+    if span.entity in _OF_EPONYMS and is_eponym(span, text):
+        return True
     if span.entity not in _IN_WORDS | {"DATE"} or any(map(str.isdigit, value)):
         return False
     parts = _WORD.findall(value)
@@ -171,6 +183,8 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if span.entity == "DATE":
         return all(map(_is_plain, parts)) and not any(map(_tells_time, parts))
     before = text[max(0, span.start - _REACH) : span.start]
+    if _is_answer(span, text, parts):
+        return True
     if _LABEL_BEFORE.search(before) or any(part.lower() in _read_titles() for part in parts):
         return False
     if _BY_BEFORE.search(before) and not value.islower():
@@ -178,6 +192,20 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if is_introduced(text, span.start):
         return _ABSTRACT.fullmatch(value) is not None and _is_plain(value)
     return _is_term_of_the_world(span, text, value) or _is_made_of_words(span, text, parts)
+
+
+def _is_answer(span: Span, text: str, parts: list[str]) -> bool:
+    """Return whether a detection is the first word of what somebody says, and the sentence goes on."""
+    if len(parts) > 1 or len(_ANSWERS.findall(text)) < _LEAST_ANSWERS:
+        return False
+    is_word = is_safe(parts[0]) and not _is_listed_name(parts[0])
+    if not is_word or _ANSWER_AFTER.match(text, span.end) is None:
+        return False
+    return _ANSWER_BEFORE.search(text, max(0, span.start - _REACH), span.start) is not None
+
+
+def _is_listed_name(word: str) -> bool:
+    return any(word.lower() in words(name) for name in ("given_names", "surnames", "word_names"))
 
 
 def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
@@ -224,7 +252,11 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     if text[span.start : span.end] in _READ_AS_NAMES:
         return True
     if span.entity == "FACILITY":
+        if _is_kind_of_unit(parts):
+            return True
         return _is_people(parts[0]) and " ".join(parts[1:]).islower()
+    if all(map(_is_long_abbreviation, parts)) and not _is_said_of_person(span, text):
+        return True
     if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
         before = text[max(0, span.start - _REACH) : span.start]
         return span.entity == "NAME" or _PLACE_BEFORE.search(before) is None
@@ -233,6 +265,21 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     if not all(map(_is_plain, parts)) and not _is_lone_word(span, text, parts):
         return False
     return _is_without_person(span, text, parts)
+
+
+def _is_kind_of_unit(parts: list[str]) -> bool:
+    """Return whether words denote a unit that every hospital has: "Derm clinic", "theatre"."""
+    *fields, unit = [part.lower() for part in parts]
+    if unit not in _UNITS:
+        return False
+    if not fields:
+        return parts[0].islower()
+    return all(field in _read_fields() or field in words("clinical_shorthand") for field in fields)
+
+
+@cache
+def _read_fields() -> frozenset[str]:
+    return frozenset(field.lower() for field in read_entries("en", "fields_of_facilities"))
 
 
 def _is_lone_word(span: Span, text: str, parts: list[str]) -> bool:
@@ -281,8 +328,16 @@ def _is_abbreviation(word: str) -> bool:
     """Return whether a word is a listed abbreviation, or in the list of ordinary words in capitals only."""
     if word.lower() in words("medical_abbreviations"):
         return True
+    has_one_case = word.isupper() or word.islower()
+    if has_one_case and word.lower() in words("clinical_abbreviations"):
+        return True
     is_acronym = word.isupper() and len(word) >= _SHORTEST_ACRONYM
     return is_acronym and is_safe(word) and not is_safe(word.lower()) and not _is_listed(word)
+
+
+def _is_long_abbreviation(word: str) -> bool:
+    """Return whether a word is a listed abbreviation that is too long for somebody's initials: "BEACOPP"."""
+    return len(word) > _SHORTEST_ACRONYM and word.lower() in words("clinical_abbreviations")
 
 
 def _write_as_american(word: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ _LETTER = re.compile(r"(?<![\w.&-])([A-H])\. ?(?=(\S[^\s.,;]*))")
 _QUESTION = re.compile(
     r"(?i)\?|\b(?:which|what|following|options?|choose|select|best|most likely|except)\b"
 )
+_SMALL_WORD = re.compile(r"(?:['’]s)? [a-z]{4}")  # "A. Becker muscular dystrophy"
 _REACH = 400  # characters from one option to the next, and from the question to the first
 
 
@@ -52,8 +53,12 @@ def _is_list_of_options(run: Sequence[re.Match[str]], text: str) -> bool:
     start = run[0].start()
     if _QUESTION.search(text, max(0, start - _REACH), start) is None:
         return False
-    return not any(_is_family_name(option[2]) for option in run)
+    return not any(_is_family_name(option, text) for option in run)
 
 
-def _is_family_name(word: str) -> bool:
-    return word[:1].isupper() and word.lower() in words("surnames")
+def _is_family_name(option: re.Match[str], text: str) -> bool:
+    """Return whether an option begins with a family name that no word in small letters makes a term."""
+    word = option[2]
+    if not word[:1].isupper() or word.lower() not in words("surnames"):
+        return False
+    return _SMALL_WORD.match(text, option.end(2)) is None
