@@ -25,6 +25,7 @@ def read_report(progress: "JobProgress", now: float) -> ProgressReport:
         seconds=progress.seconds + max(0.0, now - progress.updated_at),
         left=progress.left,
         unscored=progress.unscored,
+        stored=progress.stored,
     )
 
 

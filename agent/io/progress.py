@@ -15,6 +15,7 @@ TICK_BAR_EVERY_S = 1.0
 TICK_LINE_EVERY_S = 30.0
 BAR_CELLS = 24
 _OBSERVE_EVERY_S = 1.0
+_RATED_FROM = 20  # finished instances
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class ProgressReport:
         seconds: time since the run began.
         left: words of the forecast; may be empty.
         unscored: instances finished whose answer has no score.
+        stored: instances among those done whose answers were stored before.
     """
 
     label: str
@@ -40,6 +42,15 @@ class ProgressReport:
     seconds: float
     left: str
     unscored: int = 0
+    stored: int = 0
+
+    @property
+    def rate(self) -> float | None:
+        """Instances finished in a second; None if too few have been finished to tell."""
+        finished = self.done - self.stored
+        if finished < _RATED_FROM or self.seconds <= 0.0:
+            return None
+        return finished / self.seconds
 
     def draw_bar(self) -> str:
         """Return the progress as a bar on one line."""
@@ -63,7 +74,10 @@ class ProgressReport:
         return f"{counts} ({', '.join(notes)})" if notes else counts
 
     def _describe_left(self) -> str:
-        return self.left and f", {self.left}"
+        """Return rate and forecast while there is a forecast, that is, until the end."""
+        if not self.left:
+            return ""
+        return f", {self.left}" if self.rate is None else f", {self.rate:.1f}/s, {self.left}"
 
 
 Observer = Callable[[ProgressReport], None]
@@ -98,6 +112,7 @@ class Progress:
         self._done = 0
         self._failed = 0
         self._unscored = 0
+        self._stored = 0
         self._began = 0.0
         self._shown = 0.0
         self._observed = 0.0
@@ -126,6 +141,7 @@ class Progress:
         self._done = 0
         self._failed = 0
         self._unscored = 0
+        self._stored = 0
         self._ticks = False
         self._began = time.monotonic()
         self._shown = self._began
@@ -142,6 +158,11 @@ class Progress:
         self._done += count
         self._unscored += unscored
         self._show_in_time()
+
+    def advance_stored(self, count: int) -> None:
+        """Add `count` instances that an earlier command finished; they do not count for the rate."""
+        self._stored += count
+        self.advance(count)
 
     def fail(self, count: int = 1) -> None:
         """Add `count` instances that have no answer. They are counted apart, so that a bar is full of answers only."""
@@ -190,6 +211,7 @@ class Progress:
             seconds=time.monotonic() - self._began,
             left="" if last else self._describe_left(),
             unscored=self._unscored,
+            stored=self._stored,
         )
 
     def _observe(self, *, last: bool = False) -> None:

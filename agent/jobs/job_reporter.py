@@ -48,6 +48,7 @@ class JobReporter:
             left=report.left,
             updated_at=time.time(),
             unscored=report.unscored,
+            stored=report.stored,
         )
 
     def _report(self) -> None:

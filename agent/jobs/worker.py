@@ -136,7 +136,7 @@ class Worker:
 
     def _try_to_write_end(self, exit_code: int) -> None:
         with self._site.store() as store:
-            if self._is_stopped and exit_code != 0:
+            if exit_code == _INTERRUPTED or (self._is_stopped and exit_code != 0):
                 store.jobs.stop(self._job_id, time.time())
             else:
                 store.jobs.end(self._job_id, exit_code, time.time(), describe_exit(exit_code))

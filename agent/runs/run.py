@@ -399,7 +399,7 @@ def _score_stored_answers(
     Equal requests are sent once.
     """
     unsettled = store.answers.find_unsettled(run_id)
-    writer.progress.advance(instances - len(unsettled))
+    writer.progress.advance_stored(instances - len(unsettled))
     answered = [position for position, _, is_answered in unsettled if is_answered]
     for stored in store.answers.read_each_instance(run_id, answered):
         assert stored.instance is not None

@@ -55,6 +55,7 @@ class JobProgress:
         left: the words of the forecast; may be empty.
         updated_at: time of this report, in seconds since 1970.
         unscored: instances finished without a score so far.
+        stored: instances among those done whose answers were stored before.
     """
 
     label: str
@@ -66,6 +67,7 @@ class JobProgress:
     left: str
     updated_at: float
     unscored: int = 0
+    stored: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agent.io.progress import Progress
+from agent.io.progress import Progress, ProgressReport, observe_progress
 
 
 class Terminal(io.StringIO):
@@ -94,3 +94,40 @@ def test_the_time_left_is_shown_until_the_end_and_not_for_the_next_run():
     assert stream.getvalue().endswith(" 1/2  0 s\n")
     progress.begin("two", 2)
     assert stream.getvalue().endswith(" 0/2  0 s")
+
+
+def test_the_rate_counts_what_this_command_has_finished_and_ends_with_the_forecast(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    now = 100.0
+    monkeypatch.setattr("agent.io.progress.time.monotonic", lambda: now)
+    reports: list[ProgressReport] = []
+    stream = io.StringIO()
+    with observe_progress(reports.append):
+        progress = Progress(stream)
+    progress.begin("own: m", 200, phase="asking")
+    progress.advance_stored(100)
+    progress.show_left(lambda: "20 to 30 s left")
+    now += 10.0
+    progress.advance(19)
+    now += 10.0
+    progress.advance(21)
+    progress.end()
+    first, second, last = stream.getvalue().splitlines()
+    assert first == "own: m  119/200  10.0 s, 20 to 30 s left"  # too few to tell
+    assert second == "own: m  140/200  20.0 s, 2.0/s, 20 to 30 s left"
+    assert last == "own: m  140/200  20.0 s"
+    assert [(report.phase, report.done) for report in reports] == [
+        ("asking", 0),
+        ("asking", 119),
+        ("asking", 140),
+        ("asking", 140),
+    ]
+
+
+def test_a_run_outside_the_context_of_an_observer_is_not_observed():
+    reports: list[ProgressReport] = []
+    with observe_progress(reports.append):
+        pass
+    show(io.StringIO())
+    assert reports == []

@@ -160,3 +160,14 @@ def test_a_service_that_is_stopped_puts_its_jobs_back_into_the_queue(queue: Queu
         dispatcher.send_signal(signal.SIGINT)
         assert dispatcher.wait(60) == 0
         assert (queue.state(job), queue.show(job)["attempts"]) == ("queued", 0)
+
+
+def test_a_worker_that_is_interrupted_by_hand_goes_on_later(queue: QueuedSite):
+    with slow_server() as server:
+        job = queue.queue(server.url, MODELS[0])
+        queue.dispatch()
+        wait_for(lambda: len(asks_notes(server)) > 10, "questions")
+        os.kill(queue.worker(job), signal.SIGINT)
+        queue.wait_until_ended(job)
+    assert (queue.state(job), queue.show(job)["attempts"]) == ("done", 1)
+    assert "interrupted" in queue.log(job)
