@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ from agent.access.refusals import SignInRefusedError
 from agent.store import Origin
 
 if TYPE_CHECKING:
-    from joserfc.jwk import KeySet
+    from joserfc.jwk import Key
 
 _ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "Ed25519"),
@@ -75,6 +76,7 @@ def check_id_token(
     """
     from authlib.oidc.core import CodeIDToken
     from joserfc import errors, jwt
+    from joserfc.jwk import KeySet
     from joserfc.jws import JWSRegistry
 
     registry = JWSRegistry(algorithms=list(_ALGORITHMS), strict_check_header=False)
@@ -89,8 +91,11 @@ def check_id_token(
         "client_id": expected.client_id,
         "access_token": access_token,
     }
+    usable = import_keys(keys)
+    if not usable:
+        raise IdTokenRefusedError("no_usable_key")
     try:
-        token = jwt.decode(id_token, _import_keys(keys), registry=registry)
+        token = jwt.decode(id_token, KeySet(usable), registry=registry)
         claims = CodeIDToken(token.claims, token.header, options, params)
         claims.validate(now=int(now), leeway=_LEEWAY_S)
     except errors.ClaimError as error:
@@ -105,22 +110,18 @@ def check_id_token(
     return _read_identity(claims, expected)
 
 
-def _import_keys(keys: Sequence[Mapping[str, Any]]) -> "KeySet":
-    """Return the keys that can check a signature; those of unknown kinds are left out."""
+def import_keys(keys: Sequence[Mapping[str, Any]]) -> "list[Key]":
+    """Return the published keys that can check a signature; those of unknown kinds are left out."""
     from joserfc.errors import JoseError
-    from joserfc.jwk import JWKRegistry, KeySet
+    from joserfc.jwk import import_key
 
-    imported = []
+    imported: list[Key] = []
     for key in keys:
         if key.get("kty") not in _KEY_TYPES or key.get("use", "sig") != "sig":
             continue
-        try:
-            imported.append(JWKRegistry.import_key(dict(key)))
-        except (JoseError, ValueError, TypeError, KeyError):
-            continue
-    if not imported:
-        raise IdTokenRefusedError("no_usable_key")
-    return KeySet(imported)
+        with suppress(JoseError, ValueError, TypeError, KeyError):
+            imported.append(import_key(dict(key)))
+    return imported
 
 
 def _name_claim_fault(error: Any) -> str:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from agent.access.external import ExternalIdentity, sign_in_external
-from agent.access.id_token import Expectation, IdTokenRefusedError, check_id_token
+from agent.access.id_token import Expectation, IdTokenRefusedError, check_id_token, import_keys
 from agent.access.refusals import ProviderError, SignInRefusedError
 from agent.access.secret_file import read_secret_file
 from agent.io.tls import load_trust
@@ -189,6 +189,23 @@ def finish_oidc_sign_in(
         raise
     account = sign_in_external(store, identity, config.roles_by_group, now)
     return OidcArrival(account, (pending or {})["next_path"])
+
+
+def check_provider(config: OidcConfig) -> int:
+    """Check that the provider answers and describes itself as sign-in needs it. Return the number of its keys.
+
+    Raises:
+        ProviderError: it cannot be reached, or people could not sign in there.
+    """
+    with _Connection(config) as connection:
+        for name in ("authorization_endpoint", "token_endpoint"):
+            connection.read_address(name)
+        keys = import_keys(connection.read_keys())
+    if not keys:
+        raise ProviderError(
+            "the OpenID provider publishes no key that can sign", "Ask its administrator."
+        )
+    return len(keys)
 
 
 def _check_return(

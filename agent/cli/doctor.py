@@ -12,6 +12,7 @@ from agent.catalog.benchmark import Benchmark, survey_benchmarks
 from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.cli.checks import Check, run_check
+from agent.cli.doctor_access import check_access
 from agent.cli.doctor_network import check_site_network
 from agent.cli.doctor_servers import check_servers
 from agent.datasets.manage.check import read_data
@@ -71,6 +72,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield run_check("approval", lambda: _check_approval(site))
     yield run_check("outgoing", lambda: _check_outgoing(site))
     yield from check_site_network(site)
+    yield from check_access(site)
     yield from check_servers(site, server, model)
     if server is None:
         yield run_check("jury", lambda: _check_jury(site))

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
+from joserfc import jwt
 
 from agent.access.id_token import IdTokenRefusedError
 from agent.access.oidc import (
@@ -30,6 +31,7 @@ from agent.store import Origin, Role, Store
 from tests.agent.access.people import events, everything_kept
 from tests.agent.access.provider import (
     CLIENT_SECRET,
+    KEY,
     OTHER_KEY,
     Provider,
     leave_unsigned,
@@ -253,6 +255,21 @@ def test_a_token_for_several_services_is_accepted_if_it_was_made_for_this_one(
     store: Store, config: OidcConfig, provider: Provider
 ):
     provider.changes = {"aud": ["intramural", "another-service"], "azp": "intramural"}
+    assert sign_in(store, config, provider).account.name == "dora"
+
+
+def test_a_token_that_names_no_key_is_checked_with_the_only_one(
+    store: Store, config: OidcConfig, provider: Provider
+):
+    provider.sign = lambda claims: jwt.encode({"alg": "RS256"}, claims, KEY, ["RS256"])
+    assert sign_in(store, config, provider).account.name == "dora"
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS256"])
+def test_usual_signatures_are_accepted(
+    store: Store, config: OidcConfig, provider: Provider, algorithm: str
+):
+    provider.sign = lambda claims: sign(claims, KEY, algorithm)
     assert sign_in(store, config, provider).account.name == "dora"
 
 
