@@ -12,6 +12,7 @@ from typing import Generic, TextIO, TypeVar, cast
 from agent.io.progress import Progress
 
 T = TypeVar("T")
+_WAIT_S = 0.1  # a thread that waits without end cannot be interrupted on every system
 
 
 def run_in_foreground(work: Callable[[], T]) -> T:
@@ -27,11 +28,10 @@ def run_in_foreground(work: Callable[[], T]) -> T:
     worker = _Worker(work)
     worker.start()
     try:
-        while worker.is_alive():
-            worker.join(0.1)
+        worker.wait()
     except KeyboardInterrupt:
         worker.interrupt()
-        worker.join()
+        worker.wait()
         raise
     return worker.read_result()
 
@@ -45,6 +45,8 @@ class _Worker(threading.Thread, Generic[T]):
         self._context = copy_context()
         self._results: list[T] = []
         self._error: BaseException | None = None
+        # Thread.join takes a thread for ended if it is interrupted, so that an event tells of the end.
+        self._ended = threading.Event()
 
     def run(self) -> None:
         """Do the work in the context of the thread that waits."""
@@ -52,6 +54,13 @@ class _Worker(threading.Thread, Generic[T]):
             self._results.append(self._context.run(self._work))
         except BaseException as error:  # noqa: BLE001 (raised again by read_result)
             self._error = error
+        finally:
+            self._ended.set()
+
+    def wait(self) -> None:
+        """Wait until the work has ended. An interrupt of the waiting thread ends the waiting, not the work."""
+        while not self._ended.wait(_WAIT_S):
+            pass
 
     def interrupt(self) -> None:
         """Raise KeyboardInterrupt in this thread at its next step; answers that have arrived are kept."""
