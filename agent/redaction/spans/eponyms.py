@@ -52,6 +52,10 @@ _LAST_IN_LIST = regex.compile(
 _LEAST_IN_LIST = 3
 _NAME_WORD = regex.compile(r"(?<![\p{L}'’-])\p{L}{4,20}(?:-\p{L}{3,20}){0,2}(?![\p{L}-])")
 _SHORTEST_SMALL_TRIAL = 5  # letters of a trial in small letters
+_MEASURE_AFTER = compile_pattern(r"(?:[- ]|['’]s? )(?i:\L<measures_after_eponyms>)(?!\p{L})", "en")
+_SCORE_BEFORE = regex.compile(r"(?<![\p{L}'’-])(\p{L}{4,20}) $")
+_MAXIMA = frozenset({4, 5, 6, 8, 9, 10, 12, 15, 18, 20, 21})  # of scores
+_MOST_UNLISTED = 3  # words of an eponym of no list
 _NEAR = 160  # characters on each side in which other eponyms are counted
 _LEAST_NEAR = 3
 # Words before a disease: "someone with Graves".
@@ -94,11 +98,11 @@ def is_eponym(span: Span, text: str) -> bool:
     if _ROMAN.fullmatch(value) and _SMALL_BEFORE.search(text, max(0, span.start - 2), span.start):
         return True
     names, is_in_phrase = _read_names(value), _is_in_phrase(text, span)
-    if not names and not is_in_phrase:
-        return False
     before = text[max(0, span.start - _REACH) : span.start]
     if _is_said_of_person(text, span, before):
         return False
+    if not names and not is_in_phrase:
+        return _is_unlisted_eponym(text, span)
     if is_in_phrase or _is_disease(names, before) or _GRADE_BEFORE.search(before):
         return True
     if all(map(_is_pair, names)) or _has_term(text, span):
@@ -110,6 +114,35 @@ def is_eponym(span: Span, text: str) -> bool:
     if _COMPANION_BEFORE.search(before) and not _has_value(text, span):
         return False
     return _is_beside_term(text, span, names, before) or _is_among_eponyms(text, span)
+
+
+def _is_unlisted_eponym(text: str, span: Span) -> bool:
+    """Return whether a name of no list has a measure after it, or a value in the middle of listed eponyms."""
+    value = text[span.start : span.end]
+    parts = [part.casefold() for part in regex.findall(r"\p{L}{2,}", value)]
+    if (
+        not parts
+        or len(parts) > _MOST_UNLISTED
+        or any(part in words("given_names") for part in parts)
+    ):
+        return False
+    if _MEASURE_AFTER.match(text, span.end):
+        return True
+    has_value = _GRADE.search(value) or _VALUE_AFTER.match(text, span.end)
+    if not has_value and _STATE_AFTER.match(text, span.end) is None:
+        return False
+    return _is_among_eponyms(text, span)
+
+
+def is_value_of_eponym(text: str, start: int, end: int) -> bool:
+    """Return whether two numbers that look like a date are the value of a score among others: "Gorelick 6/10"."""
+    value, most = map(int, text[start:end].split("/"))
+    if value > most or most not in _MAXIMA:
+        return False  # "s/p Whipple 3/28"
+    before = _SCORE_BEFORE.search(text, max(0, start - _REACH), start)
+    if before is None or not _is_listed(before.group(1)) or _is_given_name(before.group(1)):
+        return False
+    return _is_among_eponyms(text, Span(before.start(1), start, "NAME"))
 
 
 def _is_said_of_person(text: str, span: Span, before: str) -> bool:
@@ -156,9 +189,15 @@ def _is_among_eponyms(text: str, span: Span) -> bool:
 
 def _is_evident(text: str, word: "regex.Match[str]") -> bool:
     """Return whether a listed name stands before a term: "Murphy sign"."""
-    if not _is_listed(word.group()):
+    name = word.group()
+    if not _is_listed(name):
         return False
-    return _TERM_AFTER.match(text, word.end(), word.end() + _REACH) is not None
+    if _TERM_AFTER.match(text, word.end(), word.end() + _REACH) is not None:
+        return True
+    if _is_given_name(name) or _is_common_surname(name) or name.casefold() in words("word_names"):
+        return False
+    has_state = _STATE_AFTER.match(text, word.end()) or _VALUE_AFTER.match(text, word.end())
+    return has_state is not None
 
 
 def _has_value(text: str, span: Span) -> bool:

@@ -15,7 +15,7 @@ from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.en.vocabulary import is_listed_word, is_made_of_word
 from agent.redaction.rules.word_lists import compile_pattern, read_entries
-from agent.redaction.spans.eponyms import is_eponym
+from agent.redaction.spans.eponyms import is_eponym, is_value_of_eponym
 from agent.redaction.spans.span import Span
 from agent.redaction.spans.study_periods import is_study_period
 
@@ -95,6 +95,7 @@ _INSTITUTION = compile_pattern(
     r"(?i)(?<!\p{L})(?:\L<facilities_by_kind>|\L<parts_of_facilities>|\L<institution_words>)(?!\p{L})",
     "en",
 )
+_BARE_PAIR = regex.compile(r"\d{1,2}/\d{1,2}")
 _UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
 _LISTS_OF_TIMES = (
     "times_in_words", "months", "months_in_short", "weekdays", "weekdays_in_short", "one_to_nine", "teens", "ordinals",
@@ -169,7 +170,7 @@ def _are_beside(span: Span, other: Span, text: str) -> bool:
 
 def _is_ordinary(span: Span, text: str) -> bool:
     value = text[span.start : span.end]
-    if span.entity == "DATE" and is_study_period(text, span.start, span.end):
+    if span.entity == "DATE" and _is_date_of_nobody(span, text, value):
         return True
     if span.entity in _OF_EPONYMS and is_eponym(span, text):
         return True
@@ -192,6 +193,15 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if is_introduced(text, span.start):
         return _ABSTRACT.fullmatch(value) is not None and _is_plain(value)
     return _is_term_of_the_world(span, text, value) or _is_made_of_words(span, text, parts)
+
+
+def _is_date_of_nobody(span: Span, text: str, value: str) -> bool:
+    """Return whether a detected date is a period of a study or the value of a score."""
+    if is_study_period(text, span.start, span.end):
+        return True
+    return _BARE_PAIR.fullmatch(value) is not None and is_value_of_eponym(
+        text, span.start, span.end
+    )
 
 
 def _is_answer(span: Span, text: str, parts: list[str]) -> bool:
@@ -260,7 +270,7 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
         before = text[max(0, span.start - _REACH) : span.start]
         return span.entity == "NAME" or _PLACE_BEFORE.search(before) is None
-    if text[span.start : span.end].lower() in words("drug_brands"):
+    if any(map(_is_brand, parts)) and all(_is_brand(part) or _is_plain(part) for part in parts):
         return not _is_said_of_person(span, text)
     if not all(map(_is_plain, parts)) and not _is_lone_word(span, text, parts):
         return False
@@ -297,6 +307,10 @@ def _is_said_of_person(span: Span, text: str) -> bool:
     before = text[max(0, span.start - _REACH) : span.start]
     after = text[span.end : span.end + _REACH]
     return _NAME_BEFORE.search(before) is not None or _CUE_AFTER.match(after) is not None
+
+
+def _is_brand(word: str) -> bool:
+    return word.lower() in words("drug_brands")
 
 
 def _is_term(word: str) -> bool:

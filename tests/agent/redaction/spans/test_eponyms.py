@@ -24,6 +24,8 @@ HARMLESS = (
     "MoCA 26/30, Trail Making B 92 s, hydrocortisone 10/5/5, gentamicin x 4/52.",
     "up in chair with walker, mobilise with zimmer frame",
     "Derm clinic review, then ABVD and BEACOPP.",
+    "Centor 3, Westley 5, Gorelick 6/10, Ballard 38, Ortolani neg, Barlow neg, Moro symmetrical",
+    "Murphy neg, Rovsing +, Courvoisier neg, Unheard neg, Blumberg +",
     "Which is likely?\n A. Becker muscular dystrophy\n B. Duchenne muscular dystrophy",
     "I am worried about TSH in someone with Graves on carbimazole.",
 )
@@ -99,6 +101,7 @@ PEOPLE = (
     ("My name is Terry Woods.", ("Terry", "Woods")),
     ("Emergency contact: Blake Rosen 555-0142", ("Blake", "Rosen")),
 )
+DATES = ("Duc Tran s/p Whipple 3/28, drain amylase high", "seen after Nissen 5/10 by Dr Allen")
 # Sentences in which neither the rules nor the model find the name.
 NOT_FOUND = frozenset(
     {
@@ -130,6 +133,11 @@ def test_a_person_or_a_place_of_that_name_is_no_eponym(text: str, names: tuple[s
 def test_a_person_of_that_name_is_taken(engine: Engine, text: str, names: tuple[str, ...]):
     redacted = engine.redact(text)
     assert [name for name in names if name in redacted] == []
+
+
+@pytest.mark.parametrize("text", DATES)
+def test_the_day_of_an_operation_is_taken(engine: Engine, text: str):
+    assert engine.redact(text).count("[DATE-") == 1
 
 
 @pytest.mark.parametrize("text", sorted(NOT_FOUND))
