@@ -9,6 +9,13 @@ from agent.cli.options import format_option, suite_option
 from agent.cli.output import show_rows
 from agent.errors import ConfigError
 from agent.results.agreement_rows import build_agreement_row, build_bias_row
+from agent.results.agreement_words import (
+    CHECKS,
+    EXPLAINED,
+    LIMITS,
+    list_agreement_notes,
+    list_heard,
+)
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -19,28 +26,6 @@ ALPHAS = {"alpha_interval": "Alpha", "alpha_ordinal": "Ordinal alpha"}
 # ICC(1) appears in JSON and CSV only: it assumes that each answer has a different set of judges.
 ONE = {"icc2": "ICC(2,1)", "icc3": "ICC(3,1)"}
 MEAN = {"icc2k": "ICC(2,k)", "icc3k": "ICC(3,k)"}
-CHECKS = {
-    "length": "Grades and the length of the answer",
-    "judge": "Each judge compared with the others",
-    "family": "Judges of the model's family compared with the others",
-    "favour": "Self-preference: does a judge grade its own family's models higher?",
-}
-EXPLAINED = {
-    "length": "Rank correlation with the number of characters, within each model's answers.",
-    "judge": "The judge's mean grade minus that of the others, on the jury's scale.",
-    "family": "Mean grade by judges of the model's own family minus that of the others, for the same answers.\n"
-    "A difference may be due to self-preference, different severity or a narrower range of grades.",
-    "favour": "The judge's mean grade minus that of judges of other families, for models of its own family,\n"
-    "minus the same difference for all other models. A difference may be due to self-preference\n"
-    "or a narrower range of grades. A dash means that the two groups of answers are not comparable:\n"
-    "the other judges' mean grades for them differ by more than one standard deviation.",
-}
-LIMITS = {
-    "F": "F: from the F distribution, used if every answer belongs to a different unit.\n"
-    "    ICC(2) limits generalise to similar judges.",
-    "percentile": "units: from resampled units, used if answers share units.\n"
-    "    These limits hold for these judges only; similar judges may agree less.",
-}
 METHODS = {"F": "F", "percentile": "units"}  # in the column "By"
 
 
@@ -68,7 +53,7 @@ def agreement(site: Site, suite: str, benchmark: str | None, form: str) -> None:
         rows = [build_agreement_row(agreement) for agreement in agreements]
         rows += [build_bias_row(bias) for bias in biases]
         show_rows(rows, _list_csv_columns(rows), form)
-    for note in _list_notes(agreements):
+    for note in list_agreement_notes(agreements):
         click.echo(f"note: {note}", err=True)
     if not any(run.details.is_judged for run in runs):
         click.echo(f"no benchmark in suite {suite} has a jury-graded metric", err=True)
@@ -109,7 +94,7 @@ def _show_tables(agreements: "Sequence[Agreement]", biases: "Sequence[Bias]", su
     jury_column: dict[str, str] = {}
     if any(agreement.jury > 1 for agreement in agreements):
         jury_column = {"jury": "Jury"}
-    comparable = [agreement for agreement in agreements if len(_list_heard(agreement)) > 1]
+    comparable = [agreement for agreement in agreements if len(list_heard(agreement)) > 1]
     if comparable:
         _show_agreements(comparable, jury_column, suite)
     judges: dict[str, None] = {}
@@ -170,33 +155,6 @@ def _build_table_row(agreement: "Agreement") -> dict[str, Any]:
     for name in (*ALPHAS, *ONE, *MEAN):
         row[name] = _format_interval(row[name], row[f"{name}_low"], row[f"{name}_high"])
     return row
-
-
-def _list_heard(agreement: "Agreement") -> list[str]:
-    """Return the judges that gave a verdict."""
-    return [judge for judge in agreement.judges if judge not in agreement.silent]
-
-
-def _list_notes(agreements: "Sequence[Agreement]") -> list[str]:
-    """Return a note for each benchmark graded by too few judges to measure agreement."""
-    notes: dict[str, None] = {}
-    has_several_juries = any(agreement.jury > 1 for agreement in agreements)
-    for agreement in agreements:
-        heard = _list_heard(agreement)
-        answers = agreement.benchmark
-        if has_several_juries:
-            answers += f" (jury {agreement.jury})"
-        if len(heard) == 1:
-            notes[
-                f"only {heard[0]} graded answers of {answers}, so agreement cannot be measured"
-            ] = None
-        elif not agreement.complete:
-            silent = ", ".join(agreement.silent)
-            reason = f" ({silent} graded none)" if silent else ""
-            notes[
-                f"no answer of {answers} was graded by every judge{reason}, so ICC cannot be computed"
-            ] = None
-    return list(notes)
 
 
 def _format_interval(value: float | None, low: float | None, high: float | None) -> str | None:

@@ -14,10 +14,8 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.calibration.clinician_agreement import AgreementFigure
-    from agent.calibration.ratings import RatingTable
     from agent.store import Calibration, Store
 
-FEW_UNITS = 30
 AGREEMENT = {
     "criterion": "Criterion",
     "who": "Clinicians and",
@@ -179,7 +177,9 @@ def import_ratings(
         f"R{number}: {len(grades)} of {len(plan['items'])} answers graded, {full} on every criterion"
     )
     if raters > plan["raters"]:
-        click.echo(f"note: {_more_raters(raters, plan['raters'])}", err=True)
+        from agent.calibration.report_notes import describe_more_raters
+
+        click.echo(f"note: {describe_more_raters(raters, plan['raters'])}", err=True)
     click.echo(f"Next: intramural calibrate report {name}")
 
 
@@ -201,6 +201,7 @@ def report(site: Site, name: str, width: float, form: str) -> None:
     """
     from agent.calibration.clinician_agreement import compare_graders
     from agent.calibration.ratings import build_rating_table
+    from agent.calibration.report_notes import list_report_notes
 
     with site.store() as store:
         calibration = _known(store, name)
@@ -233,7 +234,7 @@ def report(site: Site, name: str, width: float, form: str) -> None:
                 f"Approximate number of patients or documents for an interval of width {width:g} of ICC(2,1) on "
                 f"{rows[-1]['criterion']}:\n  {', '.join(needed)}"
             )
-    for note in _notes(table, calibration, found):
+    for note in list_report_notes(table, calibration, found):
         click.echo(f"note: {note}", err=True)
 
 
@@ -385,47 +386,6 @@ def _with_limits(row: Mapping[str, Any], key: str) -> str | None:
         if low is None or high is None
         else f"{value:z.2f} ({low:z.2f} to {high:z.2f})"
     )
-
-
-def _notes(
-    table: "RatingTable", calibration: "Calibration", found: "Sequence[AgreementFigure]"
-) -> list[str]:
-    """Return notes on the sample for the reader of a report."""
-    from agent.calibration.clinician_agreement import MIN_ANSWERS, find_constant_graders
-
-    items = len(calibration.plan["items"])
-    clinicians, sheets = len(table.list_columns("clinician")), calibration.plan["raters"]
-    left_out = dict.fromkeys(
-        f"{names} ({n})" for figure in found for names, n in figure.left_out.items()
-    )
-    alike = {
-        grader: ", ".join(criteria) for grader, criteria in find_constant_graders(table).items()
-    }
-    notes: dict[str, int] = {
-        f"{table.changed} of {items} answers are left out, because their run has a different answer now": table.changed,
-        f"{table.purged} of {items} answers were purged: only the questions confirm that these "
-        f"are the answers that were graded": table.purged,
-        "the jury has graded none of these answers": not table.list_columns("jury"),
-        "several juries graded these answers; each is compared with the clinicians separately": len(
-            table.list_columns("jury")
-        )
-        > 1,
-        "agreement among clinicians cannot be measured with one clinician": clinicians == 1,
-        _more_raters(clinicians, sheets): clinicians > sheets,
-        f"left out, because they have fewer than {MIN_ANSWERS} answers in common: {', '.join(left_out)}": bool(
-            left_out
-        ),
-        f"no z scores, because all grades are the same: "
-        f"{'; '.join(f'{who} ({of})' for who, of in alike.items())}": bool(alike),
-        f"fewer than {FEW_UNITS} patients or documents: intervals are wide and only approximate": any(
-            figure.units < FEW_UNITS for figure in found
-        ),
-    }
-    return [note for note, applies in notes.items() if applies]
-
-
-def _more_raters(raters: int, sheets: int) -> str:
-    return f"grades of {raters} clinicians were imported, but there are sheets for {sheets}: was one imported twice?"
 
 
 def _counted(count: int, what: str) -> str:

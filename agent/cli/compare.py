@@ -1,6 +1,5 @@
 """The command `compare`: compare two models on the instances that both answered."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from agent.results.comparison_rows import ALL, build_comparison_rows, flatten_co
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
-    from agent.results.compare_models import BenchmarkComparison, ModelComparison
-    from agent.statistics.paired import MeanDifference
+    from agent.results.compare_models import ModelComparison
 
 COLUMNS = {
     "benchmark": "Benchmark",
@@ -100,10 +98,12 @@ def compare(
 def _show_table(
     rows: Sequence[Mapping[str, Any]], comparison: "ModelComparison", title: str
 ) -> None:
+    from agent.results.comparison_remarks import format_p, list_remarks
+
     is_several = len(comparison.benchmarks) > 1
     table = []
     for row in rows:
-        table.append({**row, "p": _format_p(row["p"]), "holm_p": _format_p(row["holm_p"])})
+        table.append({**row, "p": format_p(row["p"]), "holm_p": format_p(row["holm_p"])})
     needed_columns = dict(COLUMNS)
     if all(row["units"] == row["n"] for row in rows):
         del needed_columns["units"]
@@ -121,7 +121,7 @@ def _show_table(
         _explain_overall(comparison)
     _print_metrics(comparison)
     for benchmark in comparison.benchmarks:
-        remarks = _list_remarks(benchmark)
+        remarks = list_remarks(benchmark)
         if remarks:
             click.echo(f"{benchmark.paired.benchmark}: {'; '.join(remarks)}")
     provisional = [
@@ -173,74 +173,3 @@ def _print_metrics(comparison: "ModelComparison") -> None:
         f"{name} ({', '.join(benchmarks)})" for name, benchmarks in benchmarks_by_metric.items()
     ]
     click.echo(f"Metrics: {'; '.join(groups)}")
-
-
-def _format_p(value: float | None) -> str | None:
-    if value is None:
-        return None
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def _list_remarks(comparison: "BenchmarkComparison") -> list[str]:
-    """Return remarks on one benchmark's row for the reader of the table."""
-    paired = comparison.paired
-    side_a, side_b = paired.side_a, paired.side_b
-    remarks: list[str] = []
-    unscored = [_describe_unscored("A", side_a.unscored), _describe_unscored("B", side_b.unscored)]
-    if any(unscored):
-        remarks.append(f"unscored {' and '.join(filter(None, unscored))}")
-    if side_a.inapplicable or side_b.inapplicable:
-        remarks.append(
-            f"left out as not applicable: {side_a.inapplicable} of A, {side_b.inapplicable} of B"
-        )
-    if side_a.seats_empty or side_b.seats_empty:
-        remarks.append(
-            f"lacking a judge's verdict: {side_a.seats_empty} answers of A and {side_b.seats_empty} of B, of "
-            f"{paired.scored}; each pair of answers is compared on the judges that graded both"
-        )
-    at_floor, bounds, without_family = (
-        comparison.at_floor,
-        comparison.bounds,
-        comparison.without_family,
-    )
-    if at_floor is not None and at_floor.value is not None:
-        remarks.append(
-            f"A - B is {_format_difference(at_floor)} if answers left unscored by a model count as the lowest"
-        )
-    if bounds is not None and bounds.matters:
-        remarks.append(
-            f"depending on the true scores of unscored answers, A - B is {bounds.low:.3f} to {bounds.high:.3f}"
-        )
-    if side_a.only or side_b.only:
-        remarks.append(f"asked of one model only: {side_a.only} of A, {side_b.only} of B")
-    if side_a.family:
-        remarks.append(f"judges of A's own family: {', '.join(side_a.family)}")
-    if side_b.family:
-        remarks.append(f"judges of B's own family: {', '.join(side_b.family)}")
-    if without_family is not None and without_family.value is not None:
-        remarks.append(
-            f"without judges of either family A - B is {_format_difference(without_family)}, n {without_family.n}"
-        )
-    if paired.passed_over:
-        remarks.append(
-            f"only the last run of each model counts; earlier runs left out: {paired.passed_over}"
-        )
-    if paired.other_ways:
-        remarks.append(
-            f"left out, because asked in another way: the runs with answer_mode={' and '.join(paired.other_ways)}; "
-            "put them into a suite of their own to compare them"
-        )
-    return remarks
-
-
-def _describe_unscored(model: str, reasons: Mapping[str, int]) -> str:
-    """Return the number of a model's unscored instances with their reasons; "" if all have a score."""
-    if not reasons:
-        return ""
-    counts = ", ".join(f"{count} {reason}" for reason, count in Counter(reasons).most_common())
-    return f"{sum(reasons.values())} of {model} ({counts})"
-
-
-def _format_difference(difference: "MeanDifference") -> str:
-    interval = "" if difference.low is None else f" ({difference.low:.3f} to {difference.high:.3f})"
-    return f"{difference.value:.3f}{interval}"

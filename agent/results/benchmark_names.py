@@ -1,6 +1,6 @@
 """Name a benchmark as people see it: its display name with the part that was run, such as "MedDialog (icliniq)"."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agent.store import Run
 
@@ -12,6 +12,14 @@ def name_benchmark(runs: Sequence[Run]) -> str:
     parts = {name_part(run) for run in runs}
     part = parts.pop() if len(parts) == 1 else ""
     return f"{title} ({part})" if part else title
+
+
+def name_benchmarks(runs: Iterable[Run]) -> dict[str, str]:
+    """Return the name of each benchmark of these runs by its id."""
+    runs_by_benchmark: dict[str, list[Run]] = {}
+    for run in runs:
+        runs_by_benchmark.setdefault(run.benchmark, []).append(run)
+    return {benchmark: name_benchmark(group) for benchmark, group in runs_by_benchmark.items()}
 
 
 def name_part(run: Run) -> str:

@@ -5,7 +5,7 @@ Patients' texts pass through a `Clearer`, so views contain them only as `Redacte
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.exchange.shown_names import ShownNames
@@ -14,6 +14,7 @@ from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.redaction.redacted import Redacted
 from agent.scoring.readings import describe_other_version
 from agent.service.answer_readings import read_stored_answers
+from agent.service.comparison_views import list_shared_positions
 from agent.service.heads import RunHead, build_run_head
 from agent.service.reasons import REASONS
 from agent.store import RETRIED, KeptMetric, Run, Store
@@ -187,6 +188,69 @@ def build_instance_page(
         withheld=clearer.withheld - withheld_before,
         note=describe_other_version(shown_run),
         metric=_find_title(listed.metric),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPair:
+    """The answers of two runs to one instance."""
+
+    a: CaseView
+    b: CaseView
+
+
+@dataclass(frozen=True, slots=True)
+class BesidePage:
+    """One page of the answers of two runs side by side, the greatest difference of scores first.
+
+    Attributes:
+        instances: number of instances that both runs asked.
+        differing: number of those with different scores.
+        stem: beginning of the names of these pages. The other fields are those of a list.
+    """
+
+    run: RunHead
+    other: RunHead
+    instances: int
+    differing: int
+    page: int
+    pages: int
+    pairs: tuple[AnswerPair, ...]
+    withheld: int
+    metric: str
+    stem: str
+
+
+def build_beside_page(
+    store: Store, run: Run, other: Run, page: int, clearer: Clearer, names: ShownNames
+) -> BesidePage | None:
+    """Build one page of the answers of two runs side by side; None if there is no such page."""
+    listed = _open_list(store, run)
+    metric = listed.metric
+    if run.benchmark != other.benchmark or other.details.find_metric(metric.name) is None:
+        return None
+    shared, differing = list_shared_positions(store, run, other, metric.name)
+    pages = _count_pages(len(shared))
+    if not 1 <= page <= pages:
+        return None
+    first = (page - 1) * INSTANCES_PER_PAGE
+    positions = shared[first : first + INSTANCES_PER_PAGE]
+    withheld_before = clearer.withheld
+    shown_run, shown_other = names.show_run(run), names.show_run(other)
+    cases_a = _clear_cases(store, listed, shown_run, [a for a, _ in positions], clearer)
+    listed_b = replace(listed, run=other)
+    cases_b = _clear_cases(store, listed_b, shown_other, [b for _, b in positions], clearer)
+    return BesidePage(
+        run=build_run_head(shown_run),
+        other=build_run_head(shown_other),
+        instances=len(shared),
+        differing=differing,
+        page=page,
+        pages=pages,
+        pairs=tuple(AnswerPair(a, b) for a, b in zip(cases_a, cases_b, strict=True)),
+        withheld=clearer.withheld - withheld_before,
+        metric=_find_title(metric),
+        stem=f"instances-beside-{other.run_id}",
     )
 
 

@@ -4,15 +4,19 @@
     suites/<suite>/index.html          its local leaderboard as one table, and its runs
     suites/<suite>/benchmarks/<b>.html  all results in one benchmark
     suites/<suite>/charts.html         drawings; likewise costs.html and juries.html
+    suites/<suite>/agreement.html      agreement among judges; likewise calibration.html, with clinicians
+    suites/<suite>/compare.html        pairs of models, each on compare/<a>/<b>.html
     releases/<release>/...             several suites and imported leaderboards together, with the same pages
     runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances per page
     runs/<run>/instances-<f>-<n>.html  those with an outcome: right, wrong, unscored, unscored-<reason>, lowest, highest
     runs/<run>/instance-<n>.html       one instance
+    runs/<run>/instances-beside-<other>-<n>.html  answers of two runs
     style.css
 
-The last two are served only: as files they would hold every instance several times. Each .html page has a JSON version
-with the same name ending in .json. All links are relative, so that the pages work both from a folder and from a server.
+The last three are served only: as files they would hold every instance several times. Each .html page has a JSON
+version with the same name ending in .json. All links are relative, so that the pages work both from a folder and from a
+server.
 """
 
 import hashlib
@@ -29,6 +33,12 @@ from agent.results.efficiency import measure_rows
 from agent.results.standings import add_standings
 from agent.results.subgroups import summarise_subgroups
 from agent.results.summarize import RunSummary, pool_runs, summarise_run, summarise_suite
+from agent.service.agreement_views import (
+    AgreementPage,
+    CalibrationPage,
+    build_agreement_page,
+    build_calibration_page,
+)
 from agent.service.board_views import (
     BoardPage,
     Collection,
@@ -37,11 +47,22 @@ from agent.service.board_views import (
     build_costs_page,
     build_juries_page,
 )
+from agent.service.comparison_views import (
+    MAX_WRITTEN_MODELS,
+    ComparisonPage,
+    ComparisonsPage,
+    build_comparison_page,
+    build_comparisons_page,
+    list_compared_names,
+    list_pairs,
+)
 from agent.service.frame import Frame
 from agent.service.instance_views import (
     ALL,
+    BesidePage,
     InstancePage,
     InstancesPage,
+    build_beside_page,
     build_instance_page,
     build_instances_page,
     count_instance_pages,
@@ -62,6 +83,8 @@ from agent.store.releases import LocalRelease
 _COLLECTION = re.compile(
     r"(suite|release)s/([\w-]{1,100})/(index|[a-z]+|benchmarks/([\w-]{1,100}))"
 )
+_COMPARISON = re.compile(r"suites/([\w-]{1,100})/compare(?:/([\w-]{1,100})/([\w-]{1,100}))?")
+_BESIDE = re.compile(r"runs/([\w-]{1,100})/instances-beside-([\w]{1,100})-([1-9]\d{0,8})")
 _RUN = re.compile(
     r"runs/([\w-]{1,100})/(?:index|(instances?(?:-[a-z_]{1,40}){0,2})-([1-9]\d{0,8}))"
 )
@@ -81,6 +104,13 @@ _BOARD_PAGES: Mapping[str, Callable[[Collection], BoardPage]] = {
     "juries": build_juries_page,
 }
 """The pages of a suite or release behind its first one, by their names in paths."""
+
+
+_GRADER_PAGES: Mapping[str, Callable[[Store, str, ShownNames], AgreementPage | CalibrationPage]] = {
+    "agreement": build_agreement_page,
+    "calibration": build_calibration_page,
+}
+"""The pages about the graders of a suite, by their names in paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +192,10 @@ class SitePages:
         pages = 1  # the list of suites
         for suite in self._list_suites():
             benchmarks = {run.benchmark for run in runs if run.suite == suite}
-            pages += 1 + len(_BOARD_PAGES) + len(benchmarks)
+            pages += 1 + len(_BOARD_PAGES) + len(_GRADER_PAGES) + len(benchmarks) + 1
+            names = self._list_compared(suite)
+            if len(names) <= MAX_WRITTEN_MODELS:
+                pages += len(list_pairs(names))
         for release in self._list_releases():
             joined = join_release(self._store, release.name, self._catalogue)
             benchmarks = {summary.run.benchmark for summary in joined.summaries}
@@ -187,8 +220,12 @@ class SitePages:
         """Return the view of the page at this path (without the ending); None if there is no such page."""
         if stem == "index":
             return self._build_site_page()
+        if match := _COMPARISON.fullmatch(stem):
+            return self._build_comparison_at(*match.groups())
         if match := _COLLECTION.fullmatch(stem):
             return self._build_collection_at(match)
+        if match := _BESIDE.fullmatch(stem):
+            return self._build_beside_at(match[1], match[2], int(match[3]))
         if match := _RUN.fullmatch(stem):
             return self._build_run_at(match[1], match[2], match[3])
         return None
@@ -201,6 +238,8 @@ class SitePages:
             "release": [release.name for release in self._list_releases()],
         }
         name = _find_by_slug(names[kind], slug)
+        if name is not None and kind == "suite" and page in _GRADER_PAGES:
+            return _GRADER_PAGES[page](self._store, name, self._names)
         if name is None or (page not in ("index", *_BOARD_PAGES) and benchmark_slug is None):
             return None
         loaded = self._load_suite(name) if kind == "suite" else self._load_release(name)
@@ -210,6 +249,41 @@ class SitePages:
             return _BOARD_PAGES[page](loaded.collection)
         benchmark = _find_by_slug(loaded.collection.list_benchmarks(), benchmark_slug)
         return None if benchmark is None else build_benchmark_page(loaded.collection, benchmark)
+
+    def _build_comparison_at(
+        self, suite_slug: str, a_slug: str | None, b_slug: str | None
+    ) -> ComparisonsPage | ComparisonPage | None:
+        suite = _find_by_slug(self._list_suites(), suite_slug)
+        if suite is None:
+            return None
+        names = self._list_compared(suite)
+        if a_slug is None or b_slug is None:
+            return build_comparisons_page(suite, names, has_pages=True)
+        a, b = _find_by_slug(names, a_slug), _find_by_slug(names, b_slug)
+        if a is None or b is None:
+            return None
+        return build_comparison_page(self._store, suite, a, b, self._names, has_answers=True)
+
+    def _build_beside_at(self, run_id: str, other_id: str, number: int) -> BesidePage | None:
+        run, other = self._store.runs.find(run_id), self._store.runs.find(other_id)
+        suites = self._list_suites()
+        if run is None or other is None or not {run.suite, other.suite} <= set(suites):
+            return None
+        return build_beside_page(self._store, run, other, number, self._clearer, self._names)
+
+    def _iterate_comparisons(self, suite: str) -> Iterator[tuple[str, object]]:
+        """Yield the path and the view of the pages that compare the models of a suite, as files."""
+        names = self._list_compared(suite)
+        folder = f"suites/{suite_slug(suite)}/compare"
+        has_pages = len(names) <= MAX_WRITTEN_MODELS
+        yield folder, build_comparisons_page(suite, names, has_pages=has_pages)
+        for a, b in list_pairs(names) if has_pages else ():
+            view = build_comparison_page(self._store, suite, a, b, self._names, has_answers=False)
+            if view is not None:
+                yield f"{folder}/{suite_slug(a)}/{suite_slug(b)}", view
+
+    def _list_compared(self, suite: str) -> list[str]:
+        return list(list_compared_names(self._store.runs.select(suite), self._names))
 
     def _build_run_at(
         self, run_id: str, stem: str | None, number: str | None
@@ -237,6 +311,10 @@ class SitePages:
             loaded = self._load_suite(suite)
             summaries = loaded.summaries
             yield from _iterate_collection(f"suites/{suite_slug(suite)}", loaded)
+            yield from self._iterate_comparisons(suite)
+            for page_name, build_page in _GRADER_PAGES.items():
+                path = f"suites/{suite_slug(suite)}/{page_name}"
+                yield path, build_page(self._store, suite, self._names)
             for summary in summaries:
                 run = summary.run
                 yield f"runs/{run.run_id}/index", self._build_run_page(summary)

@@ -17,8 +17,10 @@ from agent.plots.scatter import draw_scatter
 from agent.redaction import Redacted
 from agent.redaction.gateway.cases import ClearedCase
 from agent.redaction.replacements.tags import TAG
+from agent.results.comparison_remarks import format_p
 from agent.results.summarize import MetricSummary
 from agent.results.usage import Cost, format_cost
+from agent.service.agreement_views import AgreementPage, CalibrationPage
 from agent.service.board_views import (
     BenchmarkPage,
     ChartsPage,
@@ -26,10 +28,11 @@ from agent.service.board_views import (
     JudgedLine,
     JuriesPage,
 )
+from agent.service.comparison_views import ComparisonPage, ComparisonsPage
 from agent.service.frame import Frame
 from agent.service.gaps import explain_no_floor, explain_no_interval, explain_no_mean
 from agent.service.heads import MetricHead
-from agent.service.instance_views import InstancePage, InstancesPage
+from agent.service.instance_views import BesidePage, InstancePage, InstancesPage
 from agent.service.run_views import RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 
@@ -44,6 +47,11 @@ _TEMPLATES = {
     RunPage: "run.html",
     InstancesPage: "instances.html",
     InstancePage: "instance.html",
+    BesidePage: "beside.html",
+    AgreementPage: "agreement.html",
+    CalibrationPage: "calibration.html",
+    ComparisonsPage: "comparisons.html",
+    ComparisonPage: "comparison.html",
 }
 
 _START = 90  # characters of an answer in a list of instances
@@ -82,6 +90,7 @@ class Renderer:
             figure=_format_value,
             juried=_select_judged_metrics,
             moment=_format_time,
+            p_value=format_p,
             no_floor=explain_no_floor,
             no_interval=explain_no_interval,
             no_mean=explain_no_mean,

@@ -85,7 +85,7 @@ def build_run_page(
         metrics=tuple(build_metric_head(summary, metric) for metric in summary.metrics),
         twins=any(metric.twin is not None for metric in summary.metrics),
         subgroups=tuple(subgroup_lines),
-        settings=tuple(_list_settings(run)),
+        settings=tuple(list_settings(run)),
         usage=None if run.imported else usage,
         cost_lines=tuple(cost_lines),
         capabilities=_list_capabilities(run),
@@ -100,7 +100,7 @@ def _list_capabilities(run: Run) -> tuple[CapabilityLine, ...]:
     return tuple(lines)
 
 
-def _list_settings(run: Run) -> Iterator[tuple[str, str]]:
+def list_settings(run: Run) -> Iterator[tuple[str, str]]:
     """Yield (label, value) of each setting, in display order."""
     details = run.details
     data = details.data

@@ -17,10 +17,10 @@ def test_planted_identifiers_are_in_no_exported_file_or_file_name(
     filled: FilledSite, open_pages: OpenPages, tmp_path: Path
 ):
     leak(filled, LEAKY)
-    assert write_pages(open_pages(filled.site), tmp_path / "out", Progress(quiet=True)) == 17
+    assert write_pages(open_pages(filled.site), tmp_path / "out", Progress(quiet=True)) == 23
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     content = b"".join(path.read_bytes() + str(path).encode() for path in files)
-    assert len(files) == 17
+    assert len(files) == 23
     assert [canary for canary in CANARIES if canary.encode() in content] == []
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
 
