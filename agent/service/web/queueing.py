@@ -21,7 +21,7 @@ def queue_for_caller(desk: Desk, call: Call, arguments: Sequence[str], title: st
     """
     account = call.signed_in.account.account_id
     job = queue_job(desk.site, arguments, title=title, account=account)
-    detail = f"job={job.job_id} suite={job.order.suite} account={account}"
+    detail = f"job={job.job_id} suite={job.command.suite} account={account}"
     desk.store.audit.record(_EVENT, detail)
     return job
 

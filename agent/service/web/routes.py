@@ -101,7 +101,19 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/outbox/decision", Action.APPROVE_SUBMISSIONS, outbox_pages.take_decision),
     Route("GET", "/outbox/{digest}", Action.VIEW_OUTBOX, outbox_pages.show_submission),
     Route("GET", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.list_accounts),
+    Route("POST", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.add),
+    Route("GET", "/accounts/{account_id}", Action.MANAGE_ACCOUNTS, account_pages.show_account),
+    Route("POST", "/accounts/{account_id}", Action.MANAGE_ACCOUNTS, account_pages.change),
     Route("GET", "/account", Action.MANAGE_OWN_ACCOUNT, account_pages.show_own),
+    Route("POST", "/account/password", Action.MANAGE_OWN_ACCOUNT, account_pages.set_own_password),
+    Route("POST", "/account/sessions", Action.MANAGE_OWN_ACCOUNT, account_pages.end_own_sessions),
+    Route("POST", "/account/tokens", Action.MANAGE_OWN_ACCOUNT, account_pages.make_own_token),
+    Route(
+        "POST",
+        "/account/tokens/{token_id}/revoke",
+        Action.MANAGE_OWN_ACCOUNT,
+        account_pages.revoke_own_token,
+    ),
     Route("GET", "/audit", Action.VIEW_AUDIT, audit_pages.show_audit),
 )
 

@@ -7,7 +7,7 @@ import pytest
 from agent.access.roles import Action, find_reach, may
 from agent.service.web.application import API_PREFIX
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
-from agent.store import Account, Order
+from agent.store import Account, QueuedCommand
 from tests.agent.service.web.running_service import Browser, RunningService
 
 _SIGN_IN = 401
@@ -17,9 +17,9 @@ OWNERS = ("own", "another's", "nobody's")
 
 def queue_for(running: RunningService, account: str) -> str:
     """Queue a job in the name of an account, and return its id."""
-    order = Order(("rescore", "--suite", "november"), "rescore", account)
+    command = QueuedCommand(("rescore", "--suite", "november"), "rescore", account)
     with running.site.store() as store:
-        return store.jobs.add(order, 1_800_000_000).job_id
+        return store.jobs.add(command, 1_800_000_000).job_id
 
 
 def fill_path(path: str, job_id: str) -> str:
