@@ -12,7 +12,7 @@ from agent.io.plain_text import printable
 from agent.results.summary_rows import build_summary_rows
 from agent.site.directory import Site
 
-ExportForm = Literal["jsonl", "csv", "parquet", "helm"]
+ExportForm = Literal["jsonl", "csv", "parquet", "xlsx", "helm"]
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -37,7 +37,7 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
     """Write a suite's runs and their redacted instances to files.
 
-    jsonl, csv and parquet write two tables (runs and instances) and summary.json. helm writes run folders for
+    jsonl, csv, parquet and xlsx write two tables (runs and instances) and summary.json. helm writes run folders for
     helm-summarize and helm-server.
     """
     from agent.exchange.helm.export import export_helm

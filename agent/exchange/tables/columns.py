@@ -1,4 +1,4 @@
-"""The columns of exported tables: one schema for JSON Lines, CSV and Parquet, explained in docs/exchange.md."""
+"""The columns of exported tables: one schema for all their forms, explained in docs/exchange.md."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Kind = Literal["text", "integer", "number", "yes_no", "json"]
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """One column. The value of a `json` column is a list or map in JSON Lines, and JSON text in CSV and Parquet."""
+    """One column. The value of a `json` column is a list or map in JSON Lines, and JSON text in other forms."""
 
     name: str
     kind: Kind

@@ -11,6 +11,7 @@ from agent.exchange.tables.columns import INSTANCES, RUNS
 from agent.exchange.tables.files import TableForm, open_table
 from agent.exchange.tables.judgement_rows import build_judgement_row
 from agent.io.progress import Progress
+from agent.io.workbook import check_rows
 from agent.redaction import Redacted
 from agent.redaction.gateway.cases import ClearedCase, Clearer, open_clearer
 from agent.redaction.gateway.judgements import read_seat_judgements
@@ -42,12 +43,15 @@ def export_tables(
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
         runs = store.runs.select(suite)
+        total = sum(store.answers.count_instances(run.run_id) for run in runs)
+        if form == "xlsx":
+            check_rows(total)
         names = ShownNames(store, reveal=reveal)
         with open_table(folder / f"runs.{form}", form, RUNS) as add:
             for run in runs:
                 for row in iter_run_rows(store, run, names):
                     add(row)
-        progress.begin("instances", sum(store.answers.count_instances(run.run_id) for run in runs))
+        progress.begin("instances", total)
         with open_table(folder / f"instances.{form}", form, INSTANCES) as add:
             for run in runs:
                 for row in iter_instance_rows(store, run, clearer, names.show_run(run)):

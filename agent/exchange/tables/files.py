@@ -1,4 +1,4 @@
-"""Write rows one at a time to a file of JSON Lines, CSV or Parquet."""
+"""Write rows one at a time to a file of JSON Lines, CSV or Parquet, or to a workbook."""
 
 import csv
 import json
@@ -11,8 +11,9 @@ from typing import Any, Literal, TextIO, get_args
 from agent.errors import ConfigError
 from agent.exchange.tables.columns import TableColumn
 from agent.io.plain_text import format_cell
+from agent.io.workbook import open_workbook
 
-TableForm = Literal["jsonl", "csv", "parquet"]
+TableForm = Literal["jsonl", "csv", "parquet", "xlsx"]
 TABLE_FORMS: tuple[TableForm, ...] = get_args(TableForm)
 Row = Mapping[str, Any]
 _ROWS_A_GROUP = 1_000  # of a Parquet file, held in memory at a time
@@ -45,6 +46,10 @@ def open_table(
         with os.fdopen(descriptor, "wb") as file, _open_parquet(file, columns) as add:
             yield add
         return
+    if form == "xlsx":
+        with os.fdopen(descriptor, "wb") as file, _open_sheet(file, path, columns) as add:
+            yield add
+        return
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as text:
         if form == "jsonl":
             yield _write_json_lines(text, columns)
@@ -68,6 +73,20 @@ def _write_csv(file: TextIO, columns: Sequence[TableColumn]) -> Callable[[Row], 
         writer.writerow([format_cell(_flatten(row[column.name], column)) for column in columns])
 
     return add
+
+
+@contextmanager
+def _open_sheet(
+    file: Any, path: Path, columns: Sequence[TableColumn]
+) -> Iterator[Callable[[Row], None]]:
+    headings = [column.name for column in columns]
+    draft = path.with_name(f"{path.name}.sheet")
+    with open_workbook(file, draft, path.stem, headings) as add_values:
+
+        def add(row: Row) -> None:
+            add_values([_flatten(row[column.name], column) for column in columns])
+
+        yield add
 
 
 @contextmanager

@@ -3,10 +3,13 @@
 import csv
 import json
 import sys
+import tempfile
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
+from openpyxl import load_workbook
 
 from agent.cli.main import intramural
 from agent.errors import ConfigError
@@ -23,6 +26,10 @@ def read(folder: Path, table: str, form: TableForm) -> list[dict[str, object]]:
     if form == "csv":
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
+    if form == "xlsx":
+        (sheet,) = load_workbook(path).worksheets
+        heads, *rows = sheet.iter_rows(values_only=True)
+        return [dict(zip(map(str, heads), row, strict=True)) for row in rows]
     parquet = pytest.importorskip("pyarrow.parquet")
     return parquet.read_table(path).to_pylist()
 
@@ -68,6 +75,29 @@ def test_a_text_that_a_spreadsheet_would_run_is_a_text_in_csv(filled: FilledSite
         "=HYPERLINK(1)",
         "+1 of 2",
         "-1+1",
+    ]
+
+
+def test_a_text_that_a_spreadsheet_would_run_is_a_text_in_a_workbook(
+    filled: FilledSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Only the folder of the export may hold texts, not even for a moment the system's temporary files.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    answers = ["=HYPERLINK(1)", "+1 of 2", "-1+1", "@SUM(1)", "#N/A", "\x1b[31m\x00", "é" * 40_000]
+    filled.add([case(number, answer=answer) for number, answer in enumerate(answers)])
+    export(filled, tmp_path / "out", "xlsx", reveal=True)
+    (sheet,) = load_workbook(tmp_path / "out/instances.xlsx").worksheets
+    heads = [cell.value for cell in sheet[1]]
+    column = [row[heads.index("answer")] for row in sheet.iter_rows(min_row=2)]
+    assert {cell.data_type for cell in column} == {"s"}
+    assert [cell.value for cell in column][:5] == answers[:5]
+    assert column[5].value == "\ufffd[31m\ufffd"
+    assert len(str(column[6].value)) == 32_767
+    assert str(column[6].value).endswith("[cut off: longer than a cell of a workbook can be]")
+    assert b"<f>" not in ZipFile(tmp_path / "out/instances.xlsx").read("xl/worksheets/sheet1.xml")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "instances.xlsx",
+        "runs.xlsx",
     ]
 
 
