@@ -85,7 +85,7 @@ def show_command(site: Site, job_id: str, form: str) -> None:
         row = _build_row(site, store, job, store.jobs.list_open())
     row |= {
         "command": shlex.join(("intramural", *job.arguments)),
-        "folder": job.order.folder,
+        "folder": job.command.folder,
         "started": _format_time(job.started_at),
         "ended": _format_time(job.ended_at),
         "exit_code": job.exit_code,
@@ -266,8 +266,8 @@ def list_schedules_command(site: Site, form: str) -> None:
                     "id": each.schedule_id,
                     "cron": each.cron,
                     "next": _format_time(find_next_time(each.cron, now)),
-                    "account": _name_account(store, each.order.account),
-                    "title": each.order.title,
+                    "account": _name_account(store, each.command.account),
+                    "title": each.command.title,
                 }
             )
     if not rows and form != "json":

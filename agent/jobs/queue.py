@@ -13,14 +13,14 @@ from agent.jobs.cron import check_cron
 from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import find_servers, list_entries
 from agent.site.directory import Site
-from agent.store import Job, Order, Schedule, Store
+from agent.store import Job, QueuedCommand, Schedule, Store
 from agent.vocabulary import RunEntry
 
 COMMAND_LINE = "command line"  # the account of jobs that were queued without one
 _SHOWN_NAMES = 3  # names of benchmarks or models in a title
 
 
-def prepare_order(
+def prepare_command(
     site: Site,
     arguments: Sequence[str],
     *,
@@ -28,7 +28,7 @@ def prepare_order(
     account: str = COMMAND_LINE,
     folder: Path | None = None,
     files_allowed: bool = False,
-) -> Order:
+) -> QueuedCommand:
     """Check a command line that is to be queued, and find the servers that it needs.
 
     Args:
@@ -45,7 +45,7 @@ def prepare_order(
         BenchmarkError: a benchmark's definition is wrong.
     """
     line = read_command_line(site, find_commands(), arguments, files_allowed=files_allowed)
-    return Order(
+    return QueuedCommand(
         arguments=tuple(arguments),
         title=title or _describe(line),
         account=account,
@@ -65,13 +65,13 @@ def queue_job(
     folder: Path | None = None,
     files_allowed: bool = False,
 ) -> Job:
-    """Append a command line to the queue; see `prepare_order`.
+    """Append a command line to the queue; see `prepare_command`.
 
     Raises:
-        ConfigError, BenchmarkError: see `prepare_order`; nothing was queued.
+        ConfigError, BenchmarkError: see `prepare_command`; nothing was queued.
         StoreError: the store cannot be written.
     """
-    order = prepare_order(
+    command = prepare_command(
         site,
         arguments,
         title=title,
@@ -80,7 +80,7 @@ def queue_job(
         files_allowed=files_allowed,
     )
     with site.store() as store:
-        return store.jobs.add(order, time.time())
+        return store.jobs.add(command, time.time())
 
 
 def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
@@ -93,16 +93,16 @@ def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
         raise ConfigError(
             f"job {job.job_id} is {job.state.value}", "Wait until it has ended, or cancel it."
         )
-    order = Order(
+    command = QueuedCommand(
         arguments=job.arguments,
         title=job.title,
         account=account,
         servers=job.servers,
-        folder=job.order.folder,
-        suite=job.order.suite,
-        whole_suite=job.order.whole_suite,
+        folder=job.command.folder,
+        suite=job.command.suite,
+        whole_suite=job.command.whole_suite,
     )
-    return store.jobs.add(order, time.time())
+    return store.jobs.add(command, time.time())
 
 
 def add_schedule(
@@ -118,11 +118,11 @@ def add_schedule(
     """Have a command line queued at the times of a cron expression.
 
     Raises:
-        ConfigError, BenchmarkError: the expression is wrong, or see `prepare_order`; nothing was stored.
+        ConfigError, BenchmarkError: the expression is wrong, or see `prepare_command`; nothing was stored.
         StoreError: the store cannot be written.
     """
     cron = check_cron(cron)
-    order = prepare_order(
+    command = prepare_command(
         site,
         arguments,
         title=title,
@@ -131,7 +131,7 @@ def add_schedule(
         files_allowed=files_allowed,
     )
     with site.store() as store:
-        return store.jobs.add_schedule(cron, order, time.time())
+        return store.jobs.add_schedule(cron, command, time.time())
 
 
 def _describe(line: CommandLine) -> str:

@@ -89,10 +89,10 @@ class _Claims:
         """Add the claims of a job."""
         for server in job.servers:
             self._by_server.setdefault(server, []).append(job)
-        suite = job.order.suite
+        suite = job.command.suite
         if suite:
             self._by_suite.setdefault(suite, []).append(job)
-        if suite and job.order.whole_suite:
+        if suite and job.command.whole_suite:
             self._whole_suites.setdefault(suite, []).append(job)
 
     def find_blocker(self, job: Job) -> Job | None:
@@ -101,6 +101,6 @@ class _Claims:
             users = self._by_server.get(server, [])
             if len(users) >= self._limits.runs_per_server:
                 return users[0]
-        by_suite = self._by_suite if job.order.whole_suite else self._whole_suites
-        others = by_suite.get(job.order.suite, [])
+        by_suite = self._by_suite if job.command.whole_suite else self._whole_suites
+        others = by_suite.get(job.command.suite, [])
         return others[0] if others else None

@@ -90,7 +90,7 @@ class Worker:
         """Run the job's command line with its progress in the job's row; return its exit code."""
         print(f"--- attempt {job.attempts}, {time.strftime('%Y-%m-%d %H:%M:%S')} ---", flush=True)
         try:
-            os.chdir(job.order.folder)
+            os.chdir(job.command.folder)
         except OSError as error:
             print(f"error: the job's folder cannot be used ({error.strerror})", flush=True)
             return ConfigError.exit_code

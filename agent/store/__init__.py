@@ -2,7 +2,7 @@
 
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
-from agent.store.jobs import Job, JobProgress, JobState, Order, Schedule
+from agent.store.jobs import Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
 from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
@@ -34,8 +34,8 @@ __all__ = [
     "KeptData",
     "KeptJury",
     "KeptMetric",
-    "Order",
     "Origin",
+    "QueuedCommand",
     "Rater",
     "Review",
     "ReviewedText",

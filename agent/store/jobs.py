@@ -71,7 +71,7 @@ class JobProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class QueuedCommand:
     """A command line that may be queued.
 
     Attributes:
@@ -98,7 +98,7 @@ class Job:
     """One job with its row. Times are in seconds since 1970."""
 
     job_id: str
-    order: Order
+    command: QueuedCommand
     state: JobState
     place: int
     schedule_id: str | None
@@ -113,22 +113,22 @@ class Job:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Return the command line after `--site DIR`."""
-        return self.order.arguments
+        return self.command.arguments
 
     @property
     def title(self) -> str:
         """Return the description for people."""
-        return self.order.title
+        return self.command.title
 
     @property
     def account(self) -> str:
         """Return the name of the account that queued it."""
-        return self.order.account
+        return self.command.account
 
     @property
     def servers(self) -> tuple[str, ...]:
         """Return the keys of the inference servers that it needs."""
-        return self.order.servers
+        return self.command.servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class Schedule:
 
     schedule_id: str
     cron: str
-    order: Order
+    command: QueuedCommand
     made_at: float
     considered_until: float
 
@@ -154,10 +154,10 @@ class Jobs:
         self._connection = database.connection
         self._vault = database.vault
 
-    def add(self, order: Order, now: float, schedule_id: str | None = None) -> Job:
+    def add(self, command: QueuedCommand, now: float, schedule_id: str | None = None) -> Job:
         """Append a job to the queue and return it."""
         job_id = secrets.token_hex(8)
-        content = self._vault.seal(_bind_job(job_id), _encode(asdict(order)))
+        content = self._vault.seal(_bind_job(job_id), _encode(asdict(command)))
         with self._database.transaction():
             self._connection.execute(
                 "INSERT INTO jobs (job_id, place, state, sealed, schedule_id, queued_at) "
@@ -307,16 +307,16 @@ class Jobs:
             ).fetchall()
         return [job_id for (job_id,) in rows]
 
-    def add_schedule(self, cron: str, order: Order, now: float) -> Schedule:
+    def add_schedule(self, cron: str, command: QueuedCommand, now: float) -> Schedule:
         """Store a schedule, whose first time is after `now`, and return it."""
         schedule_id = secrets.token_hex(8)
-        content = _encode({"cron": cron, "order": asdict(order)})
+        content = _encode({"cron": cron, "command": asdict(command)})
         sealed = self._vault.seal(_bind_schedule(schedule_id), content)
         with self._database.transaction():
             self._connection.execute(
                 "INSERT INTO schedules VALUES (?, ?, ?, ?)", (schedule_id, sealed, now, now)
             )
-        return Schedule(schedule_id, cron, order, made_at=now, considered_until=now)
+        return Schedule(schedule_id, cron, command, made_at=now, considered_until=now)
 
     def list_schedules(self) -> list[Schedule]:
         """Return the schedules, oldest first."""
@@ -326,9 +326,9 @@ class Jobs:
         schedules = []
         for schedule_id, sealed, made_at, considered_until in rows:
             content = json.loads(self._vault.open(_bind_schedule(schedule_id), sealed))
-            order = _read_order(content["order"])
+            command = _read_command(content["command"])
             schedules.append(
-                Schedule(schedule_id, content["cron"], order, made_at, considered_until)
+                Schedule(schedule_id, content["cron"], command, made_at, considered_until)
             )
         return schedules
 
@@ -354,7 +354,7 @@ class Jobs:
             )
             if not is_new or self._has_open_job(schedule.schedule_id):
                 return None
-            return self.add(schedule.order, now, schedule.schedule_id)
+            return self.add(schedule.command, now, schedule.schedule_id)
 
     def _has_open_job(self, schedule_id: str) -> bool:
         row = self._connection.execute(
@@ -387,7 +387,7 @@ class Jobs:
         queued_at, started_at, ended_at, exit_code, problem, attempts = rest
         return Job(
             job_id=job_id,
-            order=_read_order(json.loads(self._vault.open(_bind_job(job_id), sealed))),
+            command=_read_command(json.loads(self._vault.open(_bind_job(job_id), sealed))),
             state=JobState(state),
             place=place,
             schedule_id=schedule_id,
@@ -401,8 +401,8 @@ class Jobs:
         )
 
 
-def _read_order(content: dict[str, Any]) -> Order:
-    return Order(
+def _read_command(content: dict[str, Any]) -> QueuedCommand:
+    return QueuedCommand(
         arguments=tuple(content["arguments"]),
         title=content["title"],
         account=content["account"],

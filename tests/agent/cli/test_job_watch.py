@@ -7,7 +7,7 @@ import pytest
 from agent.cli.job_watch import JobWatch
 from agent.io.progress import Progress, ProgressReport, observe_progress
 from agent.site.directory import Site
-from agent.store import JobProgress, Order, Store
+from agent.store import JobProgress, QueuedCommand, Store
 from tests.agent.store.conftest import path, store
 
 __all__ = ["path", "store"]
@@ -33,7 +33,7 @@ def test_a_watched_run_ends_with_the_line_that_the_run_itself_shows(
         progress.end()
     last = reports[-1]
     assert (last.phase, last.done, last.failed, last.unscored) == ("asking", 3, 1, 1)
-    job = store.jobs.add(Order(("run",), "t", "ada"), 1.0)
+    job = store.jobs.add(QueuedCommand(("run",), "t", "ada"), 1.0)
     store.jobs.begin(job.job_id, 1.0)
     fields = {name: getattr(last, name) for name in ProgressReport.__dataclass_fields__}
     store.jobs.report(job.job_id, JobProgress(**fields, updated_at=2.0))
@@ -49,7 +49,7 @@ def test_a_watched_run_ends_with_the_line_that_the_run_itself_shows(
 
 
 def test_the_time_goes_on_while_nothing_is_finished(store: Store, tmp_path, monkeypatch):
-    job = store.jobs.add(Order(("run",), "t", "ada"), 1.0)
+    job = store.jobs.add(QueuedCommand(("run",), "t", "ada"), 1.0)
     store.jobs.begin(job.job_id, 1.0)
     store.jobs.report(job.job_id, JobProgress("own: m", "asking", 1, 0, 4, 2.0, "", 100.0))
     now = [160.0]

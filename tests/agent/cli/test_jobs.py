@@ -44,7 +44,7 @@ def test_a_queued_command_line_is_shown_with_how_to_watch_it(site: Site):
     with site.store() as store:
         (stored,) = store.jobs.list_open()
     assert stored.arguments == ("rescore", "--suite", "s")
-    assert stored.order.folder == str(Path.cwd())
+    assert stored.command.folder == str(Path.cwd())
 
 
 def test_a_wrong_run_is_not_queued(site: Site):

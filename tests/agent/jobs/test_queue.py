@@ -8,9 +8,9 @@ from agent.cli.main import intramural
 from agent.errors import ConfigError
 from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import STARTED_HERE
-from agent.jobs.queue import add_schedule, prepare_order, queue_job, retry_job
+from agent.jobs.queue import add_schedule, prepare_command, queue_job, retry_job
 from agent.site.directory import Site, create_site
-from agent.store import Order
+from agent.store import QueuedCommand
 
 DEPLOYMENTS = """\
 model_deployments:
@@ -34,8 +34,8 @@ def test_the_commands_of_the_command_line_are_known():
     assert find_commands() is intramural
 
 
-def order(site: Site, *arguments: str, files_allowed: bool = False) -> Order:
-    return prepare_order(site, arguments, files_allowed=files_allowed)
+def command(site: Site, *arguments: str, files_allowed: bool = False) -> QueuedCommand:
+    return prepare_command(site, arguments, files_allowed=files_allowed)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def order(site: Site, *arguments: str, files_allowed: bool = False) -> Order:
 )
 def test_a_command_that_is_not_for_the_queue_is_refused_by_name(site: Site, arguments: tuple):
     with pytest.raises(ConfigError, match="cannot be queued") as error:
-        order(site, *arguments)
+        command(site, *arguments)
     assert "run, judge, rescore, datasets fetch" in error.value.advice
     if arguments and not arguments[0].startswith("-"):
         assert arguments[0] in str(error.value)
@@ -96,13 +96,13 @@ def test_someone_without_an_account_on_the_machine_can_name_no_file(
     site: Site, arguments: tuple[str, ...]
 ):
     with pytest.raises(ConfigError, match="only on this machine"):
-        order(site, *arguments)
+        command(site, *arguments)
 
 
 def test_two_deployments_on_one_server_share_its_turn(site: Site):
-    of_a = order(site, "run", "-r", "pubmed_qa:model=org/a")
-    of_b = order(site, "run", "-r", "pubmed_qa:model=org/b")
-    by_url = order(site, "run", "-r", "pubmed_qa:model=x", "--server", "http://127.0.0.1:8000/v1")
+    of_a = command(site, "run", "-r", "pubmed_qa:model=org/a")
+    of_b = command(site, "run", "-r", "pubmed_qa:model=org/b")
+    by_url = command(site, "run", "-r", "pubmed_qa:model=x", "--server", "http://127.0.0.1:8000/v1")
     assert len(of_a.servers) == 1
     assert of_a.servers == of_b.servers == by_url.servers
     assert "127.0.0.1" not in str(of_a.servers)
@@ -113,10 +113,10 @@ def test_a_run_needs_the_servers_of_its_judges_unless_they_are_asked_later(site:
         "judges:\n  - {name: j, model: org/judge, model_deployment: local/judge}\n"
     )
     entry = ("run", "-r", "medication_qa:model=org/a", "--suite", "s")
-    assert len(order(site, *entry).servers) == 3
-    assert len(order(site, *entry, "--no-judging").servers) == 1
-    judging = order(site, "judge", "--suite", "not-there-yet")
-    assert set(judging.servers) == set(order(site, *entry).servers[1:])
+    assert len(command(site, *entry).servers) == 3
+    assert len(command(site, *entry, "--no-judging").servers) == 1
+    judging = command(site, "judge", "--suite", "not-there-yet")
+    assert set(judging.servers) == set(command(site, *entry).servers[1:])
     assert (judging.suite, judging.whole_suite) == ("not-there-yet", True)
 
 
@@ -128,7 +128,7 @@ def test_servers_that_the_agent_starts_take_turns_on_this_machine(site: Site, tm
     )
     site.deployments.write_text(DEPLOYMENTS + managed)
     of_c, of_d = (
-        order(site, "run", "-r", f"pubmed_qa:model=org/{name}", "--serve", f"local/{name}")
+        command(site, "run", "-r", f"pubmed_qa:model=org/{name}", "--serve", f"local/{name}")
         for name in ("c", "d")
     )
     assert set(of_c.servers) & set(of_d.servers) == {STARTED_HERE}
@@ -150,11 +150,11 @@ def test_an_ended_job_is_queued_again_and_an_open_one_is_not(site: Site):
         ended = store.jobs.find(job.job_id)
         assert ended is not None
         again = retry_job(store, ended, account="ada")
-    assert again.order == Order(**{**_fields(job.order), "account": "ada"})
+    assert again.command == QueuedCommand(**{**_fields(job.command), "account": "ada"})
 
 
-def _fields(order: Order) -> dict:
-    return {name: getattr(order, name) for name in Order.__dataclass_fields__}
+def _fields(command: QueuedCommand) -> dict:
+    return {name: getattr(command, name) for name in QueuedCommand.__dataclass_fields__}
 
 
 def test_a_schedule_with_a_wrong_command_line_is_refused(site: Site):

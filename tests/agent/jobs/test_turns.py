@@ -1,7 +1,7 @@
 """Which queued jobs may start: in order, by server, by suite."""
 
 from agent.jobs.turns import TurnLimits, choose_next, explain_waiting
-from agent.store import Job, JobState, Order
+from agent.store import Job, JobState, QueuedCommand
 
 LIMITS = TurnLimits(jobs_at_once=4, runs_per_server=1)
 
@@ -13,9 +13,9 @@ def job(
     suite: str = "",
     whole: bool = False,
 ) -> Job:
-    order = Order(("run",), name, "ada", servers, suite=suite, whole_suite=whole)
+    command = QueuedCommand(("run",), name, "ada", servers, suite=suite, whole_suite=whole)
     place = ord(name[0])
-    return Job(name, order, state, place, None, 0.0, None, None, None, "", 0, None)
+    return Job(name, command, state, place, None, 0.0, None, None, None, "", 0, None)
 
 
 def names(jobs: list[Job]) -> str:

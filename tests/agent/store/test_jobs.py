@@ -5,14 +5,16 @@ from pathlib import Path
 import pytest
 
 from agent.errors import StoreError
-from agent.store import Job, JobProgress, JobState, Order, Store
+from agent.store import Job, JobProgress, JobState, QueuedCommand, Store
 from tests.agent.store.begun_runs import CANARY
 
 PROGRESS = JobProgress("medcalc  m", "asking", 3, 1, 10, 2.5, "about 7 s left", 102.0, unscored=1)
 
 
-def order(name: str = "a") -> Order:
-    return Order(("run", "--run-entries", name), f"run of {name}", "ada", ("http://one/v1",))
+def command(name: str = "a") -> QueuedCommand:
+    return QueuedCommand(
+        ("run", "--run-entries", name), f"run of {name}", "ada", ("http://one/v1",)
+    )
 
 
 def find(store: Store, job: Job) -> Job:
@@ -22,15 +24,15 @@ def find(store: Store, job: Job) -> Job:
 
 
 def test_a_job_is_read_as_it_was_queued(store: Store):
-    job = store.jobs.add(order(), now=100.0)
+    job = store.jobs.add(command(), now=100.0)
     assert find(store, job) == job
-    assert (job.arguments, job.title, job.account) == (order().arguments, "run of a", "ada")
+    assert (job.arguments, job.title, job.account) == (command().arguments, "run of a", "ada")
     assert (job.servers, job.state, job.attempts) == (("http://one/v1",), JobState.QUEUED, 0)
     assert store.jobs.find("0" * 16) is None
 
 
 def test_a_run_reports_and_ends_once(store: Store):
-    job = store.jobs.add(order(), now=100.0)
+    job = store.jobs.add(command(), now=100.0)
     assert store.jobs.begin(job.job_id, now=101.0)
     assert not store.jobs.begin(job.job_id, now=101.5)  # a second worker
     store.jobs.report(job.job_id, PROGRESS)
@@ -45,7 +47,7 @@ def test_a_run_reports_and_ends_once(store: Store):
 
 
 def test_a_clean_stop_keeps_the_place_and_counts_no_attempt(store: Store):
-    first, second = (store.jobs.add(order(name), now=100.0) for name in "ab")
+    first, second = (store.jobs.add(command(name), now=100.0) for name in "ab")
     store.jobs.begin(first.job_id, now=101.0)
     store.jobs.report(first.job_id, PROGRESS)
     store.jobs.stop(first.job_id, now=102.0)
@@ -55,7 +57,7 @@ def test_a_clean_stop_keeps_the_place_and_counts_no_attempt(store: Store):
 
 
 def test_a_lost_worker_costs_an_attempt_and_the_last_one_fails_the_job(store: Store):
-    job = store.jobs.add(order(), now=100.0)
+    job = store.jobs.add(command(), now=100.0)
     for attempt in (1, 2):
         store.jobs.begin(job.job_id, now=101.0)
         store.jobs.recover(job.job_id, now=102.0, max_attempts=3, problem="it vanished")
@@ -68,7 +70,7 @@ def test_a_lost_worker_costs_an_attempt_and_the_last_one_fails_the_job(store: St
 
 @pytest.mark.parametrize("is_lost", [True, False])
 def test_a_cancelled_run_is_never_queued_again(store: Store, is_lost: bool):
-    job = store.jobs.add(order(), now=100.0)
+    job = store.jobs.add(command(), now=100.0)
     store.jobs.begin(job.job_id, now=101.0)
     assert store.jobs.cancel(job.job_id, now=102.0)
     assert find(store, job).state is JobState.CANCELLING
@@ -81,14 +83,14 @@ def test_a_cancelled_run_is_never_queued_again(store: Store, is_lost: bool):
 
 
 def test_a_queued_job_is_cancelled_at_once(store: Store):
-    job = store.jobs.add(order(), now=100.0)
+    job = store.jobs.add(command(), now=100.0)
     assert store.jobs.cancel(job.job_id, now=101.0)
     assert find(store, job).state is JobState.CANCELLED
     assert not store.jobs.begin(job.job_id, now=102.0)
 
 
 def test_a_queued_job_moves_before_another_and_to_the_end(store: Store):
-    first, second, third = (store.jobs.add(order(name), now=100.0) for name in "abc")
+    first, second, third = (store.jobs.add(command(name), now=100.0) for name in "abc")
 
     def names() -> list[str]:
         return [job.arguments[-1] for job in store.jobs.list_open()]
@@ -104,16 +106,16 @@ def test_a_queued_job_moves_before_another_and_to_the_end(store: Store):
 
 
 def test_a_job_that_was_added_later_comes_later_even_after_deletions(store: Store):
-    first = store.jobs.add(order("a"), now=100.0)
+    first = store.jobs.add(command("a"), now=100.0)
     store.jobs.cancel(first.job_id, now=100.0)
-    second = store.jobs.add(order("b"), now=90.0)  # the clock was set back
+    second = store.jobs.add(command("b"), now=90.0)  # the clock was set back
     assert store.jobs.delete_ended(before=101.0) == [first.job_id]
-    third = store.jobs.add(order("c"), now=91.0)
+    third = store.jobs.add(command("c"), now=91.0)
     assert [job.job_id for job in store.jobs.list_open()] == [second.job_id, third.job_id]
 
 
 def test_a_schedule_queues_one_job_for_a_time_although_two_services_find_it_due(store: Store):
-    schedule = store.jobs.add_schedule("0 3 * * *", order(), now=100.0)
+    schedule = store.jobs.add_schedule("0 3 * * *", command(), now=100.0)
     assert store.jobs.list_schedules() == [schedule]
     job = store.jobs.queue_due(schedule, until=200.0, now=201.0)
     assert job is not None
@@ -123,7 +125,7 @@ def test_a_schedule_queues_one_job_for_a_time_although_two_services_find_it_due(
 
 
 def test_a_time_is_passed_over_while_the_schedules_last_job_is_open(store: Store):
-    schedule = store.jobs.add_schedule("0 3 * * *", order(), now=100.0)
+    schedule = store.jobs.add_schedule("0 3 * * *", command(), now=100.0)
     job = store.jobs.queue_due(schedule, until=200.0, now=201.0)
     assert job is not None
     assert store.jobs.queue_due(schedule, until=300.0, now=301.0) is None
@@ -136,14 +138,16 @@ def test_a_time_is_passed_over_while_the_schedules_last_job_is_open(store: Store
 
 
 def test_a_file_that_a_command_line_names_is_sealed(store: Store, path: Path):
-    store.jobs.add(Order(("run", "-c", CANARY), CANARY, CANARY, (CANARY,)), now=100.0)
-    store.jobs.add_schedule("0 3 * * *", Order(("run", CANARY), CANARY, CANARY, (CANARY,)), now=100)
+    store.jobs.add(QueuedCommand(("run", "-c", CANARY), CANARY, CANARY, (CANARY,)), now=100.0)
+    store.jobs.add_schedule(
+        "0 3 * * *", QueuedCommand(("run", CANARY), CANARY, CANARY, (CANARY,)), now=100
+    )
     store.close()
     assert CANARY.encode() not in path.read_bytes()
 
 
 def test_a_row_copied_to_another_job_does_not_open(store: Store):
-    first, second = (store.jobs.add(order(name), now=100.0) for name in "ab")
+    first, second = (store.jobs.add(command(name), now=100.0) for name in "ab")
     connection = store.database.connection
     connection.execute(
         "UPDATE jobs SET sealed = (SELECT sealed FROM jobs WHERE job_id = ?) WHERE job_id = ?",
