@@ -298,8 +298,11 @@ class Gemma3(ManagedServer):
 
 
 def describe_llamacpp(weights: Path) -> dict[str, object]:
-    """Return `model_server` for llama.cpp."""
-    return {"engine": "llamacpp", "weights": str(weights), "context": CONTEXT, "threads": 2}
+    """Return `model_server` for llama.cpp.
+
+    One thread: two would wait for each other where something else uses the cores, and take twenty times as long.
+    """
+    return {"engine": "llamacpp", "weights": str(weights), "context": CONTEXT, "threads": 1}
 
 
 def describe_vllm(weights: Path) -> dict[str, object]:
