@@ -114,10 +114,14 @@ class Worker:
             sys.stdout.flush()
 
     def _note_stop(self, number: int, frame: object) -> None:
-        """Stop the command as Ctrl-C does."""
+        """Stop the command as Ctrl-C does.
+
+        A second signal, as from a service manager that also signals the dispatcher, must not interrupt the stopping.
+        """
         del number, frame
-        self._is_stopped = True
-        signal.raise_signal(signal.SIGINT)
+        if not self._is_stopped:
+            self._is_stopped = True
+            signal.raise_signal(signal.SIGINT)
 
     def _write_end(self, exit_code: int) -> None:
         """Write how the job ended, as soon as the store can be written.

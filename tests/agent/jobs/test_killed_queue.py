@@ -162,6 +162,20 @@ def test_a_service_that_is_stopped_puts_its_jobs_back_into_the_queue(queue: Queu
         assert (queue.state(job), queue.show(job)["attempts"]) == ("queued", 0)
 
 
+def test_a_service_manager_that_signals_every_process_loses_no_answer(queue: QueuedSite):
+    """As systemd does: the service, its workers and whatever they started get SIGTERM, and workers get it twice."""
+    with slow_server() as server:
+        job = queue.queue(server.url, MODELS[0])
+        dispatcher = queue.dispatch()
+        wait_for(lambda: len(asks_notes(server)) > 10, "questions")
+        answered = len(asks_notes(server)) - 4  # as many may be under way
+        os.kill(queue.worker(job), signal.SIGTERM)
+        dispatcher.send_signal(signal.SIGTERM)
+        assert dispatcher.wait(60) == 0
+        assert (queue.state(job), queue.show(job)["attempts"]) == ("queued", 0)
+        assert sum(one.response is not None for one in queue.site.stored()) >= answered
+
+
 def test_a_worker_that_is_interrupted_by_hand_goes_on_later(queue: QueuedSite):
     with slow_server() as server:
         job = queue.queue(server.url, MODELS[0])
