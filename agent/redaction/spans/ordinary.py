@@ -345,6 +345,8 @@ def _is_abbreviation(word: str) -> bool:
     has_one_case = word.isupper() or word.islower()
     if has_one_case and word.lower() in words("clinical_abbreviations"):
         return True
+    if word.islower() and word in words("clinical_shorthand") and not _is_listed(word):
+        return True
     is_acronym = word.isupper() and len(word) >= _SHORTEST_ACRONYM
     return is_acronym and is_safe(word) and not is_safe(word.lower()) and not _is_listed(word)
 

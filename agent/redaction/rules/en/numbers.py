@@ -209,6 +209,12 @@ _IN_GROUPS = (
         r"(?:[-/][\da-z]{1,8}){0,3}(?: \d{2,4}(?![\w%/.:-]))?"
         rf"(?![\w%/]|\.\d){_NO_UNIT}",
     ),
+    Rule(  # "ems run 22-10443", "health plan id zq 7781 220"
+        "ID",
+        WORDS,
+        r"(?i)(?:(?:run|incident|cad|epcr|pcr|call|report|member id|policy|id)(?: (?:no|num|number))?\.?)[:# ]{1,2}\K"
+        r"(?:\d{2,4}-\d{4,7}|[a-z]{1,3} \d{3,5}(?: \d{2,5}){1,3})(?![\w%/-]|\.\d)",
+    ),
     Rule(  # "#W88 120 44"
         "ID",
         Signs(("#",)),

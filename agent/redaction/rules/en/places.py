@@ -71,6 +71,27 @@ _ADDRESSES = (
         r"(?:on|at|near|nr|outside|@) (?:the corner of )?\K(?:(?:[nsew]|north|south|east|west)\.? )?"
         r"\d{1,3}(?:st|nd|rd|th) (?:&|nr|near|/|and|between) \L<street_names>(?![\p{L}\d])",
     ),
+    Rule(  # "from the beeches", "not to The Limes"
+        "FACILITY",
+        WORDS,
+        r"(?:from|to|at|in) (?:the|The) \K(?i:\L<houses>)(?![\p{L}'’-])(?! (?:of|tree|and|in)\b)",
+    ),
+    Rule(  # "st oswalds primary"
+        "FACILITY",
+        WORDS,
+        r"(?i)(?:st\.?|saint) (?!(?:elevation|segment|depression|wave|change)s?\b)\p{L}{4,15}(?:['’]?s)?"
+        r" (?:primary|secondary|school|high|infants?|juniors?|academy|college|hospital|hospice|infirmary|church|parish"
+        r"|surgery|nursery|preschool|home|manor|house|villa|lodge|ward|unit|clinic|medical|health)(?!\p{L})",
+    ),
+    Rule(  # "loc 41 tanner's row", "lives alone at 12 quarry bank"
+        "ADDRESS",
+        WORDS,
+        r"(?:[Ll]oc(?:ation)?|scene|addr|address|p/u|pick ?up|drop ?off|staying"
+        r"|lives? (?:alone|w/ \p{Ll}+|with \p{Ll}+|there))"
+        r"(?: at)?:? {1,2}\K\d{1,5}[a-z]? "
+        r"(?!(?:day|week|month|year|hour|minute|min|hr|patient|problem|cm|mm|mg|ml|mile|km|people|other|of)s?\b)"
+        r"\p{Ll}[\p{Ll}'’]{2,15}(?: \p{Ll}{2,15})?(?=[,;.]| {2}|\n|$)",
+    ),
     Rule(  # "on 9 C wing"
         "FACILITY",
         WORDS,

@@ -38,7 +38,7 @@ _ORGANISATION = compile_pattern(
 )
 _BEFORE_ORGANISATION = regex.compile(
     r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in|tried|called|adm|gp"
-    r"|school|sch|funder|xfer) {1,2}|(?:->|(?<=\p{L}) ?[:=]|[@(,]|(?<=\n)) {0,2})"
+    r"|school|sch|funder|xfer|driver|carrier|crew) {1,2}|(?:->|(?<=\p{L}) ?[:=]|[@(,]|(?<=\n)) {0,2})"
     rf"(?:the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,2}}) (?:& )?$"
 )
 # After these words an employer or an insurer follows, whatever its last word.
@@ -65,6 +65,9 @@ _BOUNDARY = frozenset({
     "bc", "but", "downtown", "full", "part", "plan", "id", "last", "next", "this", "now", "by", "he", "she", "they",
     "due", "after",
 })  # fmt: skip
+_STREETS = frozenset(
+    {"road", "rd", "street", "lane", "avenue", "ave"}
+)  # within the name of a practice
 _ABBREVIATED = frozenset({"ave", "rd", "blvd", "hwy", "pkwy", "ln", "tpke"})  # mostly streets
 # Words before "lane" and "road" that name no single one.
 _KINDS_OF_STREETS = frozenset({
@@ -117,15 +120,22 @@ def judge_county(text: str, place: int) -> Place | None:
 def judge_organisation(text: str, place: int) -> Place | None:
     """Return the school, shop or jail whose kind begins at `place`: "at tillman middle"."""
     kind = _ORGANISATION.match(text, place)
-    before = kind and _BEFORE_ORGANISATION.search(text, max(0, place - _BEFORE), place)
-    if not kind or not before:
+    if kind is None:
         return None
-    names = _drop_descriptions_of_places(regex.findall(r"[\p{L}'’]+", before["words"]))
-    if not _list_generic().isdisjoint(names) or any(map(_is_description, names)):
-        return None
-    if kind["many"] and not any(map(is_of_a_place, names)):
-        return None
-    return Place(before.start("words"), kind.end())
+    first = max(0, place - _BEFORE)
+    # The longest words after a cue, then those after a later one: ", driver sunrise cabs"
+    for before in _BEFORE_ORGANISATION.finditer(text, first, place, overlapped=True):
+        names = _drop_descriptions_of_places(regex.findall(r"[\p{L}'’]+", before["words"]))
+        if _may_name_organisation(names, is_of_many=kind["many"] is not None):
+            return Place(before.start("words"), kind.end())
+    return None
+
+
+def _may_name_organisation(names: list[str], *, is_of_many: bool) -> bool:
+    plain = [name for name in names if name not in _STREETS]
+    if not _list_generic().isdisjoint(plain) or any(map(_is_description, plain)):
+        return False
+    return not is_of_many or any(map(_is_of_a_place_or_street, names))
 
 
 def judge_employer(text: str, place: int) -> Place | None:
@@ -167,6 +177,11 @@ def _drop_descriptions_of_places(names: list[str]) -> list[str]:
 def is_of_a_place(word: str) -> bool:
     """Return whether a word is in no list, or one after which places are named."""
     return is_landscape(word) or (not is_known(word) and is_unlisted(word))
+
+
+def _is_of_a_place_or_street(word: str) -> bool:
+    """Return whether a word is of a place, or of a street after which a practice is named: "lowther road practice"."""
+    return word in _STREETS or is_of_a_place(word)
 
 
 def is_landscape(word: str) -> bool:

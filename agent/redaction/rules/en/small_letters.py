@@ -114,6 +114,7 @@ def is_known(word: str) -> bool:
     return (
         is_safe(word)
         or lower in words("clinical_shorthand")
+        or lower in words("clinical_abbreviations")
         or lower in words("drug_brands")
         or _MEDICAL_ENDING.search(lower) is not None
     )

@@ -65,9 +65,7 @@ def _look_up(word: str) -> bool:
 
 def is_listed_word(word: str) -> bool:
     """Return whether a word stands in one of the lists as it is."""
-    return (
-        is_known(word) or word in _read_further_words() or word in words("clinical_abbreviations")
-    )
+    return is_known(word) or word in _read_further_words()
 
 
 def is_made_of_word(word: str) -> bool:

@@ -6,6 +6,16 @@ from tests.agent.redaction.rules.en.examples import RULES
 
 KINDS = ["ADDRESS", "LOCATION", "FACILITY", "ORGANIZATION"]
 PLACES = (
+    ("winnie, from the beeches, frail", "beeches"),
+    ("not to The Limes again", "Limes"),
+    ("yr 4 st oswalds primary, epipen", "st oswalds primary"),
+    ("at saint brendans hospice", "saint brendans hospice"),
+    ("loc 41 tanner's row, caller", "41 tanner's row"),
+    ("lives alone at 12 quarry bank, dtr", "12 quarry bank"),
+    ("driver sunrise cabs late", "sunrise cabs"),
+    ("imms at lowther road practice", "lowther road practice"),
+    ("f/u at riverbend ortho", "riverbend ortho"),
+    ("scene 90 mill rise, fall", "90 mill rise"),
     ("from pine ridge cah, dr called", "pine ridge cah"),
     ("xfer from silver creek hospital at 2", "silver creek hospital"),
     ("prev adm kukui unit nov", "kukui unit"),
@@ -34,6 +44,16 @@ PLACES = (
     ("transfer to mayflower hospice", "mayflower hospice"),
 )
 OTHERS = (
+    "rash to the palms, pain to the limbs",
+    "in st segment, st elevation house",
+    "to the ashes of the fire",
+    "loc 2 days, loc 3 min",
+    "scene 5 other people",
+    "lives with 2 children",
+    "driver home, crew on scene",
+    "seen by ortho, ref to gastro",
+    "from the pharmacy, at the road",
+    "in the oak tree",
     "from stroke unit to rehab unit",
     "admitted to acute medical unit",
     "gp to review, gp surgery informed",

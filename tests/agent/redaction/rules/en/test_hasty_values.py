@@ -16,6 +16,8 @@ FOUND = {
         "badge no «q7712»",
         "kit «zz-2201-b» opened",
         "sample «hq/22190» lost",
+        "ems run «22-10443» unit",
+        "health id «zq 7781 220»",
         "device id «kl90021-x»",
     ),
     "ADDRESS": (
