@@ -9,6 +9,7 @@ import click
 from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
+from agent.cli.table_file import FILE_FORMS, check_output, table_output_option, write_table
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.results.comparison_rows import ALL, build_comparison_rows, flatten_comparison_row
@@ -44,7 +45,8 @@ SPARE = (
 @click.option("--suites", multiple=True, help="Combine the runs of these suites.")
 @click.option("--metric", help="Metric to compare (default: each benchmark's main one).")
 @plot_option
-@format_option("csv")
+@format_option("csv", *FILE_FORMS)
+@table_output_option
 @click.pass_obj
 def compare(
     site: Site,
@@ -55,6 +57,7 @@ def compare(
     metric: str | None,
     plot: Path | None,
     form: str,
+    output: Path | None,
 ) -> None:
     """Compare two models on the instances that both answered.
 
@@ -67,6 +70,7 @@ def compare(
 
     if suite is not None and suites:
         raise ConfigError("--suite and --suites cannot be combined", "Give only one of them.")
+    check_output(form, output)
     check_plot(plot, form)
     names = list(dict.fromkeys(suites or (suite or "default",)))
     with site.store() as store:
@@ -74,6 +78,10 @@ def compare(
             store.runs.require_suite(name)
         pairing = pair_comparable_models(store, names, model_a, model_b, metric)
         comparison = compare_models(pairing)
+        if output is not None:
+            from agent.notebook.result_frames import frame_pairing
+
+            write_table(frame_pairing(store, names, pairing), output, form)
     rows = build_comparison_rows(comparison)
     left_out = pairing.describe_left_out()
     if form == "table":
@@ -83,7 +91,7 @@ def compare(
             click.echo(f"Left out: {printable(left_out)}")
     elif form == "json":
         show_rows(rows, {}, form)
-    else:
+    elif form == "csv":
         flat_rows = [flatten_comparison_row(row) for row in rows]
         show_rows(flat_rows, dict.fromkeys(flat_rows[0], ""), form)
     if form != "table" and left_out:

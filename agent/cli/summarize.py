@@ -14,6 +14,7 @@ from agent.cli.options import ManyValues, format_option
 from agent.cli.output import fitting, show_rows
 from agent.cli.plot_option import check_plot, draw, plot_option
 from agent.cli.summarize_tables import format_counts, show_juries, show_standings
+from agent.cli.table_file import FILE_FORMS, check_output, table_output_option, write_table
 from agent.cli.unread import report_unread_runs, show_unread
 from agent.errors import ConfigError
 from agent.io.wording import format_count
@@ -82,7 +83,8 @@ BY_HELM = {"helm_mean": "HELM's mean", "helm_n": "HELM's n"}
     help="Show the answers that were not read, by run, reason and kind, with redacted examples and the option to try.",
 )
 @plot_option
-@format_option("csv")
+@format_option("csv", *FILE_FORMS)
+@table_output_option
 @local_path_option
 @accept_helm_options(SUMMARIZE_OPTIONS)
 @click.pass_obj
@@ -97,6 +99,7 @@ def summarize(
     unread: bool,
     plot: Path | None,
     form: str,
+    output: Path | None,
 ) -> None:
     """Print a suite's leaderboard.
 
@@ -121,6 +124,12 @@ def summarize(
             "--unread cannot be combined with --subgroups or --plot",
             "Leave out --unread, or --subgroups and --plot.",
         )
+    if form in FILE_FORMS and (subgroups or unread):
+        raise ConfigError(
+            f"--format {form} is for the leaderboard, not for --subgroups or --unread",
+            "Choose --format csv or json for these.",
+        )
+    check_output(form, output)
     check_plot(plot, form)
     if release is None:
         suite = suite or "default"
@@ -134,7 +143,7 @@ def summarize(
     elif unread:
         show_unread(site, summaries, all_metrics, form, title)
     else:
-        _show_leaderboard(site, summaries, all_metrics, form, title, plot)
+        _show_leaderboard(site, summaries, all_metrics, form, title, plot, output)
         if form == "table":
             report_unread_runs(site, summaries)
 
@@ -171,6 +180,7 @@ def _show_leaderboard(
     form: str,
     title: str,
     plot: Path | None,
+    output: Path | None,
 ) -> None:
     from agent.results.efficiency import measure_rows
     from agent.results.prices import read_prices
@@ -179,7 +189,13 @@ def _show_leaderboard(
     with site.store() as store:
         summaries = add_standings(store, summaries)
         efficiencies = measure_rows(store, summaries, read_prices(site))
-    show_summaries(summaries, all_metrics, form, title, efficiencies)
+        if output is not None:
+            from agent.notebook.result_frames import build_summary_frame
+
+            frame = build_summary_frame(store, summaries, efficiencies, all_metrics=all_metrics)
+            write_table(frame, output, form)
+    if output is None:
+        show_summaries(summaries, all_metrics, form, title, efficiencies)
     if plot is not None:
         from agent.plots.charts import build_chart
         from agent.plots.costs import build_cost_chart

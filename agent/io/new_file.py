@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO
 
 from agent.errors import ConfigError
 
@@ -37,17 +37,31 @@ def open_new(path: Path, *, newline: str | None = None) -> Iterator[TextIO]:
     Raises:
         ConfigError: the file exists or cannot be written, or its folder does not exist.
     """
+    with _create(path), path.open("w", encoding="utf-8", newline=newline) as file:
+        yield file
+
+
+@contextmanager
+def open_new_binary(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file of bytes that only its owner can read; it is deleted if an error occurs.
+
+    Raises:
+        ConfigError: the file exists or cannot be written, or its folder does not exist.
+    """
+    with _create(path), path.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def _create(path: Path) -> Iterator[None]:
+    """Create an empty file, and delete it if an error occurs in the `with` block."""
     _check_folder(path)
     try:
-        with open(path, "x", encoding="utf-8", newline=newline, opener=_open_private) as file:
-            try:
-                yield file
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            yield
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
     except OSError as why:
         raise ConfigError(f"{path.name} cannot be written ({why.strerror})", _ADVICE) from None
-
-
-def _open_private(name: str, flags: int) -> int:
-    return os.open(name, flags, 0o600)

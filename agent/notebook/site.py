@@ -112,18 +112,14 @@ class Site:
         Raises:
             ConfigError: there is no such suite.
         """
-        from agent.notebook.result_rows import flatten_leaderboard
+        from agent.notebook.result_frames import build_summary_frame
         from agent.results.efficiency import measure_rows
         from agent.results.prices import read_prices
-        from agent.results.summary_rows import build_summary_rows
 
         with self._site.store() as store:
             summaries = _summarise(store, suite, each_run=each_run)
             efficiencies = measure_rows(store, summaries, read_prices(self._site))
-            names = _open_names(store)
-            shown = [names.show_summary(summary) for summary in summaries]
-            rows = build_summary_rows(shown, all_metrics, efficiencies)
-            return build_frame(tables.SUMMARY, flatten_leaderboard(rows))
+            return build_summary_frame(store, summaries, efficiencies, all_metrics=all_metrics)
 
     @_add_advice
     def instances(
@@ -219,20 +215,15 @@ class Site:
         Raises:
             ConfigError: there is no such suite or model, or nothing to compare.
         """
-        from agent.notebook.result_rows import flatten_comparison
-        from agent.results.comparison_rows import build_comparison_rows
+        from agent.notebook.result_frames import build_comparison_frame
 
-        comparison, left_out = self._compare(model_a, model_b, suite, metric)
-        frame = build_frame(
-            tables.COMPARISON, flatten_comparison(build_comparison_rows(comparison))
-        )
-        frame.attrs["left_out"] = dict(left_out)
-        return frame
+        return build_comparison_frame(*self._compare(model_a, model_b, suite, metric))
 
     def _compare(
         self, model_a: str, model_b: str, suite: str | Sequence[str], metric: str | None
     ) -> "tuple[ModelComparison, Mapping[str, str]]":
         """Return the comparison, and the reasons why benchmarks are left out of it."""
+        from agent.notebook.result_frames import map_suite_names
         from agent.notebook.shown_results import show_pairing
         from agent.results.compare_models import compare_models
         from agent.results.paired_models import pair_comparable_models
@@ -242,7 +233,7 @@ class Site:
             for name in suites:
                 store.runs.require_suite(name)
             pairing = pair_comparable_models(store, suites, model_a, model_b, metric)
-            shown_names = _map_names(store, suites)
+            shown_names = map_suite_names(store, suites)
         shown = show_pairing(pairing, shown_names)
         return compare_models(shown), shown.left_out
 
@@ -253,6 +244,7 @@ class Site:
         Raises:
             ConfigError: there is no such suite.
         """
+        from agent.notebook.result_frames import map_suite_names
         from agent.notebook.result_rows import flatten_agreement
         from agent.notebook.shown_results import show_agreement
         from agent.results.judge_agreement import measure_agreement
@@ -260,7 +252,7 @@ class Site:
         with self._site.store() as store:
             store.runs.require_suite(suite)
             agreements, _ = measure_agreement(store, suite, benchmark)
-            shown_names = _map_names(store, [suite])
+            shown_names = map_suite_names(store, [suite])
         shown = [show_agreement(agreement, shown_names) for agreement in agreements]
         return build_frame(tables.AGREEMENT, flatten_agreement(shown))
 
@@ -271,6 +263,7 @@ class Site:
         Raises:
             ConfigError: there is no such suite.
         """
+        from agent.notebook.result_frames import map_suite_names
         from agent.notebook.result_rows import flatten_biases
         from agent.notebook.shown_results import show_bias
         from agent.results.judge_agreement import measure_agreement
@@ -278,7 +271,7 @@ class Site:
         with self._site.store() as store:
             store.runs.require_suite(suite)
             _, biases = measure_agreement(store, suite, benchmark)
-            shown_names = _map_names(store, [suite])
+            shown_names = map_suite_names(store, [suite])
         shown = [show_bias(bias, shown_names) for bias in biases]
         return build_frame(tables.BIASES, flatten_biases(shown))
 
@@ -457,14 +450,6 @@ def _open_names(store: "Store", *, reveal: bool = False) -> "ShownNames":
     from agent.exchange.shown_names import ShownNames
 
     return ShownNames(store, reveal=reveal)
-
-
-def _map_names(store: "Store", suites: Sequence[str]) -> Mapping[str, str]:
-    """Return the shown names of everything that the suites' runs name."""
-    from agent.notebook.shown_results import map_names
-
-    runs = [run for suite in suites for run in store.runs.select(suite)]
-    return map_names(runs, _open_names(store))
 
 
 def _find_run(store: "Store", run: "str | Series[Any]", names: "ShownNames") -> "Run":
