@@ -12,6 +12,7 @@ from typing import Generic, TextIO, TypeVar, cast
 from agent.io.progress import Progress
 
 T = TypeVar("T")
+_CLEAR = "\r\x1b[K"  # begins each line that `Progress` draws over another
 _WAIT_S = 0.1  # a thread that waits without end cannot be interrupted on every system
 
 
@@ -83,15 +84,29 @@ def open_progress(*, quiet: bool) -> Progress:
 
 
 class _DrawnOver(io.TextIOBase):
-    """Standard error of a notebook, which draws a line over after a carriage return but knows no other control."""
+    """Standard error of a notebook, which draws a line over after a carriage return but knows no other control.
+
+    What a longer line leaves is covered with spaces, in place of the control that clears a line.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._width = 0
 
     def isatty(self) -> bool:
         """Return that lines can be drawn over."""
         return True
 
     def write(self, text: str) -> int:
-        """Write the text, without the control that clears a line."""
-        sys.stderr.write(text.replace("\x1b[K", ""))
+        """Write a line, over the previous one if it begins with the control that clears it."""
+        *_, line = text.split(_CLEAR)
+        words = line.removesuffix("\n")
+        padded = words.ljust(self._width) if _CLEAR in text else words
+        ends = line != words
+        self._width = 0 if ends else len(words)
+        start = "\r" if _CLEAR in text else ""
+        end = "\n" if ends else ""
+        sys.stderr.write(start + padded + end)
         return len(text)
 
     def flush(self) -> None:

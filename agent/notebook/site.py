@@ -1,7 +1,9 @@
 """The class `Site` of notebooks. Each method opens the site's store, reads from it and closes it."""
 
 import functools
+import inspect
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, get_args
@@ -24,18 +26,27 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_OPTION = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 
 def _add_advice(method: Callable[P, T]) -> Callable[P, T]:
-    """Return the method with the advice of the agent's errors as notes, which tracebacks show."""
+    """Return the method with the advice of the agent's errors as notes, which tracebacks show.
+
+    Options of the command line are named as the method's parameters: `suite=` in place of `--suite`.
+    """
+    parameters = inspect.signature(method).parameters
+
+    def name_parameter(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        return f"{name}=" if name in parameters else option[0]
 
     @functools.wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return method(*args, **kwargs)
         except AgentError as error:
-            if error.advice not in getattr(error, "__notes__", ()):
-                error.add_note(error.advice)
+            if not hasattr(error, "__notes__"):  # an inner method has added it
+                error.add_note(_OPTION.sub(name_parameter, error.advice))
             raise
 
     return call
@@ -298,7 +309,7 @@ class Site:
     @_add_advice
     def run(
         self,
-        entries: str | Iterable[str],
+        entries: str | Iterable[str] = (),
         *,
         suite: str = "default",
         server: str | None = None,
@@ -307,6 +318,8 @@ class Site:
         answer_mode: AnswerMode | None = None,
         scoring: ScoringChoice | None = None,
         max_in_flight: int | None = None,
+        conf_paths: Sequence[str | os.PathLike[str]] = (),
+        deployment_map: str | os.PathLike[str] | None = None,
         judges: str | os.PathLike[str] | None = None,
         no_judging: bool = False,
         replace: bool = False,
@@ -326,6 +339,8 @@ class Site:
             answer_mode: how models answer, for entries that do not state it.
             scoring: "intramural", "helm" or "both".
             max_in_flight: maximum number of concurrent requests.
+            conf_paths: files of further run entries, in HELM's HOCON format.
+            deployment_map: a YAML file that maps deployments or models named in entries to the site's deployments.
             judges: a file with the jury.
             no_judging: do not ask juries now.
             replace: replace an existing run that used other instances or rules.
@@ -346,7 +361,8 @@ class Site:
         _check_choice("scoring", scoring, get_args(ScoringChoice))
         _check_count("max_eval_instances", max_eval_instances)
         _check_count("max_in_flight", max_in_flight)
-        parsed = collect_run_entries([entries] if isinstance(entries, str) else list(entries), ())
+        descriptions = [entries] if isinstance(entries, str) else list(entries)
+        parsed = collect_run_entries(descriptions, [Path(path) for path in conf_paths])
         options = RunOptions(
             suite=suite,
             server=server,
@@ -355,6 +371,7 @@ class Site:
             answer_mode=answer_mode,
             scoring=scoring,
             max_in_flight=max_in_flight,
+            deployment_map=None if deployment_map is None else Path(deployment_map),
             judges=None if judges is None else Path(judges),
             no_judging=no_judging,
             replace=replace,

@@ -88,7 +88,15 @@ def test_a_notebook_draws_progress_over_without_terminal_controls(
     monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     progress = open_progress(quiet=False)
     progress.begin("PubMedQA: a/b", 2)
+    progress.show_left(lambda: "a minute left")
+    progress.tick()
     progress.advance(2)
+    progress.note("careful")
     progress.end()
-    assert stream.getvalue().startswith("\rPubMedQA: a/b")
+    first, second, *_, last = stream.getvalue().split("\r")
     assert "\x1b" not in stream.getvalue()
+    assert (first, last[-1]) == ("", "\n")
+    assert second.startswith("PubMedQA: a/b")
+    drawn = [line for line in stream.getvalue().split("\r") if "a minute left" in line]
+    assert len(last) > len(drawn[-1])  # nothing of the longer line is left
+    assert "note: careful" in stream.getvalue()

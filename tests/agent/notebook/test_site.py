@@ -211,7 +211,7 @@ def test_figures_are_shown_inline_and_saved(site: Site, tmp_path: Path):
 def test_errors_carry_the_agents_advice(site: Site, tmp_path: Path):
     with pytest.raises(ConfigError, match="there is no suite spring") as raised:
         site.summary("spring")
-    assert "Name a suite" in "".join(traceback.format_exception(raised.value))
+    assert "Name a suite with suite=." in "".join(traceback.format_exception(raised.value))
     with pytest.raises(ConfigError):
         Site(tmp_path / "nowhere")
     with pytest.raises(ConfigError, match="there is no run x"):
