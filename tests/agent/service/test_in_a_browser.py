@@ -272,6 +272,8 @@ def test_script_in_texts_does_not_run(page: Page, filled: FilledSite, redacting:
         page.on("request", lambda request: asked.append(request.url))
         page.goto(f"http://127.0.0.1:{server.port}/{server.secret}/runs/{run_id}/instances-1.html")
         assert "owned" not in page.title()
+        assert "<script>" in page.inner_text(".start")
+        page.click("details.case > summary")
         assert "<script>" in page.inner_text(".answer")
         assert all(url.startswith(f"http://127.0.0.1:{server.port}/") for url in asked)
         assert page.complaints == []  # type: ignore[attr-defined]
