@@ -1,7 +1,9 @@
 """Run a command's work in a notebook, whose thread already has an event loop, with progress shown in place."""
 
 import asyncio
+import contextlib
 import ctypes
+import gc
 import io
 import sys
 import threading
@@ -68,12 +70,29 @@ class _Worker(threading.Thread, Generic[T]):
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(self.ident or 0), ctypes.py_object(KeyboardInterrupt)
         )
+        _wake_loops()
 
     def read_result(self) -> T:
         """Return the result, or raise the error."""
         if self._error is not None:
             raise self._error
         return self._results[0]
+
+
+def _wake_loops() -> None:
+    """Let every event loop of the process take a step.
+
+    The loop of the work may be waiting for a reply, and its thread would notice an interrupt only then. It cannot be
+    told from others, to which a step without work does no harm.
+    """
+    for thing in gc.get_objects():
+        if isinstance(thing, asyncio.AbstractEventLoop) and thing.is_running():
+            with contextlib.suppress(RuntimeError):  # it was closed meanwhile
+                thing.call_soon_threadsafe(_do_nothing)
+
+
+def _do_nothing() -> None:
+    """Take a step."""
 
 
 def open_progress(*, quiet: bool) -> Progress:

@@ -22,7 +22,7 @@ from agent.notebook.foreground import run_in_foreground
 async def wait():
     try:
         while True:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(3600)  # a server that does not reply
     finally:
         print("stopped", flush=True)
 
