@@ -13,8 +13,8 @@ from agent.access.accounts import (
     lock_account,
     unlock_account,
 )
-from agent.access.passwords import verify_password
 from agent.access.sessions import list_sessions, read_session_limits
+from agent.access.sign_in import confirm_password, read_sign_in_limits
 from agent.access.tokens import (
     create_token,
     list_scopes,
@@ -52,9 +52,8 @@ def _draw_own(desk: Desk, call: Call, *, new_token: str = "") -> Response:
 def set_own_password(desk: Desk, call: Call) -> Response:
     """Change one's own password, after the present one was given again; other sessions end."""
     account, session = call.signed_in.account, call.signed_in.session
-    present_hash = desk.store.accounts.read_password_hash(account.account_id)
-    if not verify_password(present_hash, call.get("present")):
-        raise ConfigError("the present password is wrong", "Go back and enter it again.")
+    limits = read_sign_in_limits(desk.site.settings)
+    confirm_password(desk.store, account, call.get("present"), time.time(), limits)
     if call.get("new") != call.get("again"):
         raise ConfigError("the new passwords differ", "Go back and enter the new one twice.")
     kept = session.session_id if session else ""

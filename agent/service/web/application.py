@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
+from agent.access.refusals import ProviderError, SignInRefusedError
 from agent.access.sessions import check_csrf, read_session_limits
 from agent.errors import (
     AgentError,
@@ -25,9 +26,10 @@ from agent.errors import (
     InferenceError,
 )
 from agent.service.web.call import Call, parse_fields
-from agent.service.web.callers import Caller, find_caller, read_cookie
+from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
 from agent.service.web.forms import NO_FORM, Form, read_form
 from agent.service.web.guard import Guard
+from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.service.web.service import HTML, Desk, Service, build_frame
 
@@ -38,6 +40,8 @@ _STATUSES: Mapping[type[AgentError], int] = {
     DisclosureError: 409,
     InferenceError: 502,
     BusyError: 503,
+    ProviderError: 502,
+    SignInRefusedError: 403,
 }
 
 
@@ -156,7 +160,7 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
     try:
         with service.site.store() as store:
             desk = Desk(service, store)
-            caller = _find_caller(desk, request)
+            caller, new_cookie = _find_caller(desk, request)
             call = _read_call(request, caller, form, is_secure=service.is_secure)
             if route.action is not None:
                 if caller is None:
@@ -164,7 +168,10 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
                 _check_permission(desk, route, call)
                 if route.method == "POST":
                     _check_form(call)
-            return route.handler(desk, call)
+            response = route.handler(desk, call)
+        if new_cookie:
+            set_cookie(response, new_cookie, is_secure=service.is_secure)
+        return response
     except _RefusedError as refused:
         return _draw_problem(service, request, refused.problem, caller)
     except AgentError as error:
@@ -204,7 +211,7 @@ def _answer_operation(
     try:
         with service.site.store() as store:
             desk = Desk(service, store)
-            caller = _find_caller(desk, request)
+            caller, _ = _find_caller(desk, request)
             call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
             if caller is None:
                 raise _RefusedError(_NO_SIGN_IN)
@@ -228,10 +235,15 @@ def _answer_json(problem: _Problem) -> Response:
     return JSONResponse({"error": problem.message, "advice": problem.advice}, problem.status)
 
 
-def _find_caller(desk: Desk, request: Request) -> Caller | None:
+def _find_caller(desk: Desk, request: Request) -> tuple[Caller | None, str]:
+    """Return who asks, with the cookie of a new session if a proxy has just vouched for them."""
+    if "authorization" not in request.headers:
+        proxied = find_proxied_caller(desk, request)
+        if proxied is not None:
+            return proxied
     limits = read_session_limits(desk.site.settings)
     is_secure = desk.service.is_secure
-    return find_caller(desk.store, request, time.time(), limits, is_secure=is_secure)
+    return find_caller(desk.store, request, time.time(), limits, is_secure=is_secure), ""
 
 
 def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure: bool) -> Call:
@@ -243,6 +255,7 @@ def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure
         form=form.fields,
         files=form.files,
         cookie=read_cookie(request, is_secure=is_secure),
+        cookies=request.cookies,
     )
 
 

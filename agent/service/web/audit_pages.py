@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from starlette.responses import Response
 
 from agent.service.web.call import Call
+from agent.service.web.job_pages import name_accounts
 from agent.service.web.service import Desk
 
 _SHOWN = 200
@@ -18,4 +19,5 @@ def show_audit(desk: Desk, call: Call) -> Response:
         (event.number, datetime.fromtimestamp(event.at, UTC), event.event, event.detail)
         for event in reversed(events[-_SHOWN:])
     ]
-    return desk.draw("audit.html", call, events=newest, count=len(events), head=head)
+    names = name_accounts(desk)
+    return desk.draw("audit.html", call, events=newest, count=len(events), head=head, names=names)

@@ -22,6 +22,7 @@ class Call:
         form: the fields of the form that was sent; empty for a page that is only read.
         files: the files that were sent with the form, by the name of their field.
         cookie: the cookie of the session; empty if there is none.
+        cookies: all cookies.
     """
 
     caller: Caller | None
@@ -31,6 +32,7 @@ class Call:
     form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     cookie: str = ""
+    cookies: Mapping[str, str] = field(default_factory=dict)
 
     def get(self, name: str, default: str = "") -> str:
         """Return the first value of a field of the form or, without one, of the query."""

@@ -19,6 +19,7 @@ from agent.service.web import (
     job_pages,
     new_run,
     outbox_pages,
+    outside_sign_in,
     results,
     sign_in_pages,
     start_page,
@@ -77,6 +78,8 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/service.css", None, style_sheets.show_service_style),
     Route("GET", "/sign-in", None, sign_in_pages.show_sign_in),
     Route("POST", "/sign-in", None, sign_in_pages.sign_in),
+    Route("GET", "/sign-in/provider", None, outside_sign_in.go_to_provider),
+    Route("GET", outside_sign_in.RETURN_PATH, None, outside_sign_in.come_from_provider),
     Route("POST", "/sign-out", Action.MANAGE_OWN_ACCOUNT, sign_in_pages.sign_out),
     Route("GET", "/", Action.VIEW_BOARDS, start_page.show_start),
     Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
@@ -118,7 +121,7 @@ PAGES: tuple[Route, ...] = (
 )
 
 API: tuple[ApiRoute, ...] = (
-    ApiRoute("GET", "/me", Action.MANAGE_OWN_ACCOUNT, api.show_me, api.Me),
+    ApiRoute("GET", "/me", Action.VIEW_BOARDS, api.show_me, api.Me),
     ApiRoute("GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkLine]),
     ApiRoute(
         "GET", "/deployments", Action.VIEW_MODELS, api.list_deployments, list[api.DeploymentLine]

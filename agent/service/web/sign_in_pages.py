@@ -9,6 +9,7 @@ from agent.access.sessions import end_session, open_session
 from agent.access.sign_in import read_sign_in_limits, sign_in_locally
 from agent.service.web.call import Call
 from agent.service.web.callers import set_cookie, unset_cookie
+from agent.service.web.local_paths import choose_local_path
 from agent.service.web.service import Desk, redirect
 
 _UNAUTHORIZED = 401
@@ -18,26 +19,33 @@ _TOO_MANY = 429
 def show_sign_in(desk: Desk, call: Call) -> Response:
     """Show the form for name and password; who is signed in already goes to the start page."""
     if call.caller is not None:
-        return redirect(_choose_next(call.get("next")))
-    return desk.draw("sign_in.html", call, problem="", name="", next=_choose_next(call.get("next")))
+        return redirect(choose_local_path(call.get("next")))
+    return _draw_form(desk, call, 200, "")
+
+
+def _draw_form(desk: Desk, call: Call, status: int, problem: str) -> Response:
+    return desk.draw(
+        "sign_in.html",
+        call,
+        status,
+        problem=problem,
+        name=call.get("name") if problem else "",
+        next=choose_local_path(call.get("next")),
+        has_provider=desk.site.settings.oidc_issuer is not None,
+    )
 
 
 def sign_in(desk: Desk, call: Call) -> Response:
     """Check name and password, and open a session. An earlier session of this browser ends."""
-    name, following = call.get("name"), _choose_next(call.get("next"))
+    name, following = call.get("name"), choose_local_path(call.get("next"))
     limits = read_sign_in_limits(desk.site.settings)
     try:
         account = sign_in_locally(desk.store, name, call.get("password"), time.time(), limits)
     except TooManyAttemptsError as error:
-        problem = f"Too many sign-ins have failed. {error.advice}"
-        return desk.draw(
-            "sign_in.html", call, _TOO_MANY, problem=problem, name=name, next=following
-        )
+        return _draw_form(desk, call, _TOO_MANY, f"Too many sign-ins have failed. {error.advice}")
     except SignInRefusedError:
         problem = "Name or password is wrong, or the account is locked."
-        return desk.draw(
-            "sign_in.html", call, _UNAUTHORIZED, problem=problem, name=name, next=following
-        )
+        return _draw_form(desk, call, _UNAUTHORIZED, problem)
     cookie = open_session(desk.store, account, time.time(), replaces=call.cookie)
     response = redirect(following)
     set_cookie(response, cookie, is_secure=desk.service.is_secure)
@@ -52,11 +60,3 @@ def sign_out(desk: Desk, call: Call) -> Response:
     response = redirect("/sign-in")
     unset_cookie(response, is_secure=desk.service.is_secure)
     return response
-
-
-def _choose_next(wanted: str) -> str:
-    """Return the page of this service to go to after the sign-in; never an address elsewhere."""
-    is_here = (
-        wanted.startswith("/") and not wanted.startswith(("//", "/\\")) and wanted.isprintable()
-    )
-    return wanted if is_here else "/"
