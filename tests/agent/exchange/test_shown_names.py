@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from openpyxl import load_workbook
 
 from agent.cli.main import intramural
 from agent.errors import BenchmarkError
@@ -20,7 +21,7 @@ from tests.agent.service.filled_site import FilledSite, case, filled_site
 REAL = DATA / "helm_output" / "runs" / "real" / "simple_mcqa"
 NUMBER = "471108152342"  # too long to come about in a random digest
 NAME = f"John Smith MRN {NUMBER}"
-WAYS = ("jsonl", "csv", "parquet", "helm", "pages", "release")
+WAYS = ("jsonl", "csv", "parquet", "xlsx", "helm", "pages", "release")
 
 
 def planted_in(content: str | bytes, *words: str) -> list[str]:
@@ -48,6 +49,9 @@ def exported(filled: FilledSite, folder: Path, way: str, suite: str, *words: str
         read = b"".join(
             str(parquet.read_table(path).to_pylist()).encode() for path in folder.glob("*.parquet")
         )
+    for path in folder.glob("*.xlsx"):
+        for sheet in load_workbook(path).worksheets:
+            read += str(list(sheet.values)).encode()
     return read_every_byte(folder) + read + done.output.encode()
 
 
