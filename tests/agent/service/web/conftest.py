@@ -9,8 +9,9 @@ from agent.store import Account
 from tests.agent.delivery.conftest import served, site, wire
 from tests.agent.service.filled_site import FilledSite
 from tests.agent.service.web.running_service import RunningService, add_people
+from tests.end_to_end.conftest import make_site
 
-__all__ = ["served", "site", "wire"]
+__all__ = ["make_site", "served", "site", "wire"]
 
 
 @pytest.fixture
