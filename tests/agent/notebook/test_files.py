@@ -28,7 +28,7 @@ def test_texts_that_look_like_formulas_stay_texts(tmp_path: Path):
     assert [cell.value for cell in cells] == TEXTS
     assert {cell.data_type for cell in cells[:-1]} == {"s"}
     assert all(cell.quotePrefix for cell in cells[:-1])
-    assert sheet["B2"].value == 0.1 + 0.2
+    assert sheet["B2"].value == pytest.approx(0.3, rel=1e-15)
     assert sheet["C2"].value == "2023-11-14T22:13:20+00:00"
 
 
