@@ -260,7 +260,12 @@ _SHAPES = (
         "zimmer",
     ),
     # "MoCA 26/30", "x 4/52": no month has these numbers.
-    _compile({"DATE"}, r"(?<![\d/.-])(?:1[3-9]|[2-9]\d)/(?:1[3-9]|[2-9]\d)(?![\d/.-]\d|\d|/)", "/"),
+    _compile(
+        {"DATE"},
+        r"(?<!(?i:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec|date|dob)[a-z]{0,6}[.:]? ?)(?<![\d/.-])"
+        r"(?:1[3-9]|[2-9]\d)/(?:1[3-9]|[2-9]\d)(?![\d/.-]\d|\d|/)",
+        "/",
+    ),
     _compile(
         {"DATE"},
         r"(?<!(?i:dob|born|birth|exp|expires|expiry)[: ]{0,2}(?:\d{1,2}/)?)(?<![\d/.-])\d{1,2}/52(?![\d/-])",

@@ -80,3 +80,15 @@ def test_labelled_numbers_are_never_cut():
     text = "MRN eight point nine"
     span = Span(4, len(text), "MRN")
     assert list(cut_harmless([span], text, 5)) == [span]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Signature: J Wasacase      Date: Oct 28/24\nForm 22-B", "Oct 28/24"),
+        ("seen Oct 28/24 in clinic", "Oct 28/24"),
+        ("DOB: 28/94", "28/94"),
+    ],
+)
+def test_a_day_before_a_year_is_no_score(engine: Engine, text: str, day: str):
+    assert day not in engine.redact(text)
