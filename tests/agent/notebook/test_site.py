@@ -224,3 +224,42 @@ def test_other_processes_can_write_while_a_notebook_is_open(filled: FilledSite, 
     frame = site.runs(SUITE)
     filled.add(graded(1, 2), suite="later")
     assert len(site.runs()) == len(frame) + 1
+
+
+def test_models_of_the_sites_file_are_listed_with_their_prices(filled: FilledSite, site: Site):
+    (filled.site.directory / "model_deployments.yaml").write_text(
+        "model_deployments:\n"
+        "  - name: local/qwen\n"
+        "    model_name: qwen/qwen3-8b\n"
+        "    currency: EUR\n"
+        "    price_per_million_prompt_tokens: 1\n"
+        "    price_per_million_completion_tokens: 2\n"
+        "    client_spec:\n"
+        "      class_name: helm.clients.vllm_client.VLLMChatClient\n"
+        "      args: {base_url: 'http://127.0.0.1:9/v1'}\n"
+    )
+    frame = site.models()
+    listed = frame[frame.listed].iloc[0]
+    assert (listed.deployment, listed.model, listed.runs) == ("local/qwen", "qwen/qwen3-8b", 0)
+    assert (listed.currency, listed.per_million_completion_tokens) == ("EUR", 2.0)
+    assert frame[~frame.listed].runs.sum() == 3
+
+
+def test_a_benchmark_that_cannot_be_read_is_listed(filled: FilledSite, site: Site):
+    folder = filled.site.directory / "benchmarks/broken"
+    folder.mkdir()
+    (folder / "benchmark.yaml").write_text("id: [")
+    frame = site.benchmarks()
+    assert "broken" in set(frame.data)
+
+
+def test_revealed_words_of_judges_are_in_the_audit_log(filled: FilledSite):
+    run_id = add_judged(
+        filled,
+        [case(0)],
+        {0: [[verdict(4, LEAKY)], [verdict(3, "b")], [verdict(3, "c")]]},
+        suite="judged",
+    )
+    frame = Site(filled.site.directory).judgements(run_id, reveal=True)
+    assert "Holloway" in frame.explanation[0]
+    assert filled.audited() == [f"notebook run={run_id} instances=0-0"]
