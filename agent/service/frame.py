@@ -20,8 +20,10 @@ class Frame:
         account: name of who is signed in; empty on the page for signing in.
         rooms: the rooms that this account may enter.
         csrf: the secret of the session that every form sends back.
+        reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
     """
 
     account: str = ""
     rooms: tuple[Room, ...] = ()
     csrf: str = ""
+    reveal_path: str = ""

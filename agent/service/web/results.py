@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from starlette.responses import RedirectResponse, Response
@@ -21,6 +22,9 @@ from agent.service.web.service import Desk, build_frame
 
 # Pages that show texts of instances, redacted.
 _WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
+_INSTANCE = re.compile(r"runs/[\w-]{1,100}/instance-[1-9]\d{0,8}\.html")
+REASONS = frozenset({"score", "redaction", "clinical"})
+"""Why somebody needs original text. Chosen from a list, because the audit log must not contain texts of records."""
 
 
 class _NoTexts(Clearer):
@@ -65,7 +69,25 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
             "An administrator can give your account another role.",
         )
     frame = build_frame(caller, call.route)
+    if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
+        frame = replace(frame, reveal_path=f"/reveal/{path}")
     return desk.service.texts.draw(path, frame, desk.service.renderer)
+
+
+def reveal(desk: Desk, call: Call) -> Response:
+    """Show one instance as it is, after an entry in the audit log with the account and its reason."""
+    path, reason = call.path["path"], call.get("reason")
+    if _INSTANCE.fullmatch(path) is None:
+        raise ConfigError("original text is shown of single instances only", "Open an instance.")
+    if reason not in REASONS:
+        raise ConfigError("no reason was chosen", "Go back and choose why you need the original.")
+    revealed_to = f"account={call.signed_in.account.account_id} reason={reason}"
+    frame = build_frame(call.caller, call.route)
+    renderer = desk.service.revealing_renderer
+    page = desk.service.texts.draw(path, frame, renderer, revealed_to)
+    if page is None:
+        raise ConfigError("there is no such instance", "Go back to the list of instances.")
+    return Response(page.content, media_type=page.media_type)
 
 
 def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:

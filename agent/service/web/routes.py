@@ -83,6 +83,7 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/sign-out", Action.MANAGE_OWN_ACCOUNT, sign_in_pages.sign_out),
     Route("GET", "/", Action.VIEW_BOARDS, start_page.show_start),
     Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
+    Route("POST", "/reveal/{path:path}", Action.REVEAL, results.reveal),
     Route("GET", "/jobs", Action.VIEW_JOBS, job_pages.list_jobs),
     Route("GET", "/jobs/{job_id}", Action.VIEW_JOBS, job_pages.show_job),
     Route(

@@ -44,7 +44,7 @@ class TextReader:
             path: path among the pages of results.
             frame: what surrounds the page.
             renderer: renders redacted pages, or those with original text.
-            revealed_to: id of the account that sees original text, for the audit log; empty for redacted text.
+            revealed_to: who sees original text and why, for the audit log; empty for redacted text.
 
         Raises:
             RedactionError: the texts cannot be redacted safely, so nothing is shown.
@@ -73,7 +73,7 @@ class TextReader:
         clearer = opened.redacting
         if revealed_to:
             clearer = Revealing(
-                lambda event: opened.store.audit.record("reveal", f"{event} account={revealed_to}"),
+                lambda event: opened.store.audit.record("reveal", f"{event} {revealed_to}"),
                 "serve",
             )
         pages = SitePages(self._site.name, opened.store, clearer, renderer=renderer)
