@@ -110,7 +110,7 @@ def test_a_leaderboard_is_drawn_into_a_file_the_same_each_time(filled: FilledSit
     assert one.read_bytes() == other.read_bytes()
     root = ElementTree.parse(one).getroot()
     words = {text.text for text in root.iter("{http://www.w3.org/2000/svg}text")}
-    assert {"pubmed_qa", "mtsamples_replicate", "google/gemma-3-27b-it"} <= words
+    assert {"PubMedQA", "MTSamples", "google/gemma-3-27b-it"} <= words
 
 
 @pytest.fixture
