@@ -143,8 +143,8 @@ class Settings(BaseModel):
     )
     service_host: str = Field(
         "127.0.0.1",
-        description="IP address on which `intramural serve` listens; others than this machine's loopback need TLS files "
-        "or `trusted_proxy`.",
+        description="IP address on which `intramural serve` listens; others than this machine's loopback need TLS "
+        "files or `trusted_proxy`.",
     )
     service_port: int = Field(
         8766,
