@@ -71,6 +71,11 @@ _PERSON_BEFORE = compile_pattern(
 )
 # Words before a person, and before a rule or a device as well: "by Simpson's biplane", "with Frykman II"
 _ACTOR_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:by|per|from|under)[:,]? ?$")
+# Words before a finding: "no Capgras", "?Meckel". Rarely somebody's name, a rare eponym in other places may be one.
+_FINDING_BEFORE = regex.compile(
+    r"(?i)(?:(?<!\p{L})(?:no|not|neg|negative|pos|positive|absent|without|w/o|denies|possible|likely|suspected|known"
+    r"|bilateral|bilat|left|right|post|pre|classic|mild|severe|modified|intermittent) |[?+±] ?|-ve |\+ve )$"
+)
 _COMPANION_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:w/?|with|for|to)[:,]? ?$")
 # "2 kids Kaylee 16, Hunter 12"
 _CHILDREN_BEFORE = regex.compile(
@@ -109,11 +114,21 @@ def is_eponym(span: Span, text: str) -> bool:
         return True
     if _ACTOR_BEFORE.search(before) or _fills_line(text, span):
         return False
-    if all(map(_is_rare, names)) and not _PLACE_BEFORE.search(before):
+    if all(map(_is_rare, names)) and _stands_as_finding(text, span, names, before):
         return True
     if _COMPANION_BEFORE.search(before) and not _has_value(text, span):
         return False
     return _is_beside_term(text, span, names, before) or _is_among_eponyms(text, span)
+
+
+def _stands_as_finding(text: str, span: Span, names: list[str], before: str) -> bool:
+    """Return whether rare eponyms stand after a word for findings, or in a list of eponyms.
+
+    Elsewhere they may be people: "Spoke with Beckwith about the plan".
+    """
+    if _FINDING_BEFORE.search(before):
+        return True
+    return len(names) + len(_list_neighbours(text, span)) >= _LEAST_IN_LIST
 
 
 def _is_unlisted_eponym(text: str, span: Span) -> bool:
@@ -304,7 +319,8 @@ def _is_pair(name: str) -> bool:
 
 @cache
 def _list_rare() -> frozenset[str]:
-    return frozenset(name.casefold() for name in read_entries("en", "eponyms_alone"))
+    names = (*read_entries("en", "eponyms_alone"), *read_entries("en", "eponyms_rare"))
+    return frozenset(name.casefold() for name in names)
 
 
 @cache
@@ -328,5 +344,5 @@ def _list_phrases() -> dict[str, tuple[str, ...]]:
 
 @cache
 def _list_eponyms() -> frozenset[str]:
-    names = (*read_entries("en", "eponyms_in_context"), *read_entries("en", "eponyms_alone"))
-    return frozenset(name.casefold() for name in names) - words("titles")
+    names = read_entries("en", "eponyms_in_context")
+    return _list_rare() | frozenset(name.casefold() for name in names) - words("titles")

@@ -16,7 +16,7 @@ HARMLESS = (
     "Nottingham grade 3, Ki-67 35%.",
     "Lowenstein-Jensen at 6 weeks, Ziehl-Neelsen neg x3, Jarisch-Herxheimer warned.",
     "No Lutembacher, no Ebstein. Simpson's biplane 38%.",
-    "uhthoff after a hot bath, lhermitte neg, mcdonald 2017 criteria met",
+    "no uhthoff, lhermitte neg, mcdonald 2017 criteria met",
     "Not consistent with Capgras, Cotard, Fregoli, Ganser or Munchausen.",
     "Have you had Graves / Hashimoto / Addison / Cushing / Conn / Sheehan?",
     "L Colles with Frykman II, Böhler angle 28.",
@@ -156,3 +156,21 @@ def test_the_words_of_an_answer_in_a_transcript_stay(engine: Engine):
 def test_a_line_of_vital_signs_stays(engine: Engine):
     text = "Time  HR  BP  RR  SpO2\n0600  88  132/74  16  97\n1230  112  106/60  24  95"
     assert engine.redact(text) == text
+
+
+RARE = ("Beckwith", "Bigelow", "Bassini", "Bardet", "Amplatz", "Adamantiades")
+PLAIN_SENTENCES = (
+    "Spoke with {} about the plan, agrees.",
+    "Discussed with {} (cardiology).",
+    "Handover to {} at 2000.",
+    "The patient's neighbour, {}, brought him in.",
+)
+
+
+@pytest.mark.parametrize("name", RARE)
+@pytest.mark.parametrize("sentence", PLAIN_SENTENCES)
+def test_a_person_with_the_name_of_a_rare_eponym_is_taken_without_a_title(
+    engine: Engine, sentence: str, name: str
+):
+    """A list of a thousand rare eponyms that counted anywhere doubled the names that were left in such sentences."""
+    assert name not in engine.redact(sentence.format(name))
