@@ -9,6 +9,7 @@ from functools import partial
 from starlette.responses import Response
 
 from agent.access.roles import Action, Party, find_approval_fault
+from agent.delivery.departure import list_site_keys
 from agent.delivery.membership import Federation
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.disclosure.exchange import read_signed
@@ -106,8 +107,17 @@ def _find_authors(desk: Desk, submission: Submission) -> Party:
     outbox = Outbox(desk.site.submissions)
     suite = outbox.read_verdicts(submission.digest).get("suite") if is_result else None
     accounts = find_queuers(desk.store.audit.read_events(), suite if isinstance(suite, str) else "")
-    agent_keys = frozenset(signature.keyid for signature in submission.envelope.signatures[:1])
-    return Party(accounts, agent_keys | desk.store.accounts.read_keys(accounts))
+    return Party(
+        accounts, _list_agent_keys(desk, submission) | desk.store.accounts.read_keys(accounts)
+    )
+
+
+def _list_agent_keys(desk: Desk, submission: Submission) -> frozenset[str]:
+    """Return the ids of the keys with which the site itself signs."""
+    registry = _read_registry(desk)
+    if registry is None:
+        return frozenset()
+    return frozenset(list_site_keys(registry, submission.header.site, "agent"))
 
 
 def _list_submissions(desk: Desk) -> list[Submission]:

@@ -62,7 +62,7 @@ def test_redacted_files_hold_no_identifier_and_neither_does_what_the_command_pri
         canary for canary in CANARIES if canary in result.output or canary.encode() in written
     ] == []
     assert filled.audited() == []
-    assert "pages  4/4" in result.stderr  # a person sees that it moves
+    assert "pages  11/11" in result.stderr  # a person sees that it moves
 
 
 def test_the_sites_own_policy_is_read_from_the_site_wherever_the_command_is_given(
