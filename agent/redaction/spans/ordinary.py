@@ -79,6 +79,7 @@ _ANSWER_BEFORE = regex.compile(
 )
 _ANSWERS = regex.compile(r"(?im)^(?:patient|client|doctor|nurse|clinician|therapist)[ \t]{0,3}:")
 _LEAST_ANSWERS = 3  # of a transcript
+_NEAR_TURNS = 2_000  # characters on each side in which its turns are counted
 _ANSWER_AFTER = regex.compile(r",? \p{Ll}|[,.?!]( |$|\n)")
 _BY_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:by|per) $")
 _SIGNED = regex.compile(
@@ -206,12 +207,18 @@ def _is_date_of_nobody(span: Span, text: str, value: str) -> bool:
 
 def _is_answer(span: Span, text: str, parts: list[str]) -> bool:
     """Return whether a detection is the first word of what somebody says, and the sentence goes on."""
-    if len(parts) > 1 or len(_ANSWERS.findall(text)) < _LEAST_ANSWERS:
+    if len(parts) > 1 or _ANSWER_AFTER.match(text, span.end) is None:
+        return False
+    if _ANSWER_BEFORE.search(text, max(0, span.start - _REACH), span.start) is None:
         return False
     is_word = is_safe(parts[0]) and not _is_listed_name(parts[0])
-    if not is_word or _ANSWER_AFTER.match(text, span.end) is None:
-        return False
-    return _ANSWER_BEFORE.search(text, max(0, span.start - _REACH), span.start) is not None
+    return is_word and _is_in_transcript(text, span)
+
+
+def _is_in_transcript(text: str, span: Span) -> bool:
+    """Return whether several turns of speakers stand near a detection."""
+    near = text[max(0, span.start - _NEAR_TURNS) : span.end + _NEAR_TURNS]
+    return len(_ANSWERS.findall(near)) >= _LEAST_ANSWERS
 
 
 def _is_listed_name(word: str) -> bool:

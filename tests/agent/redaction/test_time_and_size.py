@@ -182,5 +182,5 @@ def test_100_000_small_fields_of_one_record_take_seconds(engine: Engine):
     fields = [f"field {number}: no fever" for number in range(100_000)]
     began = time.process_time()
     shown = engine.redact_record(fields)
-    assert time.process_time() - began < 60  # 15 on a quiet machine
+    assert time.process_time() - began < 60  # about 30 on a quiet machine
     assert not any("WITHHELD" in text for text in shown)
