@@ -1,4 +1,4 @@
-"""Create a calibration sample from a suite's stored answers: one blinded, shuffled file per clinician."""
+"""Create a calibration sample from a suite's stored answers, for the service's pages or as one file per clinician."""
 
 import random
 import re
@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from agent.calibration.sample import SampleCandidate, choose_answers, make_codes
 from agent.calibration.sheet import (
@@ -29,9 +29,10 @@ from agent.vocabulary import Instance, Reason
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
-    from agent.store import Run, Store
+    from agent.store import Calibration, Run, Store
 
 INSTRUCTIONS = "instructions.txt"
+Shuffled = TypeVar("Shuffled")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _GRADABLE = frozenset({Reason.NOT_JUDGED.value, Reason.NO_QUORUM.value})
 
@@ -69,11 +70,11 @@ class CalibrationSummary:
         items: number of answers.
         models: number of models that gave these answers.
         units: number of patients or documents to which the answers belong.
-        files: names of the clinicians' files.
-        withheld: number of texts that redaction withheld.
+        files: names of the clinicians' files, if files were written.
+        withheld: number of texts that redaction withheld from the files.
         too_long: number of items with a text too long for a spreadsheet cell.
         purged: number of gradable answers that could not be chosen because their texts were purged.
-        note: a sentence that says whether and how the texts were changed.
+        note: a sentence that says whether and how the texts in the files were changed.
     """
 
     items: int
@@ -103,11 +104,19 @@ def find_jury_measure(rules: Rules) -> Measure | None:
     return None
 
 
-def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> CalibrationSummary:
+def make_calibration(
+    site: "Site", wanted: CalibrationSampling, out: Path | None, by: str = ""
+) -> CalibrationSummary:
     """Choose answers, write instructions and one file per clinician into the new folder `out`, and store the plan.
 
     Texts are redacted, with the question, reference answer and answer of an item as one record, or revealed after an
     entry in the audit log.
+
+    Args:
+        site: the site.
+        wanted: the request.
+        out: the new folder; None if clinicians grade on the pages of the service only, so that no file is written.
+        by: id of the account that asks, for the audit log; empty on the command line.
 
     Raises:
         ConfigError: the name is invalid or in use, the suite or its benchmark does not exist, no jury grades the
@@ -118,21 +127,27 @@ def make_calibration(site: "Site", wanted: CalibrationSampling, out: Path) -> Ca
     with site.store() as store:
         _check_name(store, wanted.name)
         runs = _select_runs(store, wanted.suite, wanted.benchmark)
-        measure, rubric = _read_common_rubric(runs)
+        measure, rubric = read_common_rubric(runs)
         candidates = _list_candidates(store, runs, measure.name)
         seed = secrets.randbits(32) if wanted.seed is None else wanted.seed
         items, purged = _choose_items(store, runs, candidates, wanted, seed)
-        rows, withheld, note = _clear_rows(site, store, items, wanted)
         # The codes do not depend on the seed, because otherwise the seed would reveal which item a code stands for.
         codes = make_codes(len(items), random.SystemRandom())
-        for row, code in zip(rows, codes, strict=True):
-            row[ITEM] = code
         plan = _build_plan(wanted, measure, rubric, dict(zip(codes, items, strict=True)), seed)
-        sheets = _write_sheets(rows, rubric, wanted, seed)
-        instructions = _write_instructions(measure, rubric, len(items), note).encode(
-            "utf-8", "replace"
-        )
-        _hand_out(store, wanted, plan, out, {INSTRUCTIONS: instructions, **sheets})
+        rows: list[dict[str, str]] = []
+        sheets: dict[str, bytes] = {}
+        withheld, note = 0, ""
+        if out is None:
+            _keep_plan(store, wanted, plan, by)
+        else:
+            rows, withheld, note = _clear_rows(site, store, items, wanted)
+            for row, code in zip(rows, codes, strict=True):
+                row[ITEM] = code
+            sheets = _write_sheets(rows, rubric, wanted, seed)
+            instructions = _write_instructions(measure, rubric, len(items), note).encode(
+                "utf-8", "replace"
+            )
+            _hand_out(store, wanted, plan, out, {INSTRUCTIONS: instructions, **sheets}, by)
     models = {run.run_id: run.model for run in runs}
     return CalibrationSummary(
         items=len(items),
@@ -182,13 +197,21 @@ def _write_sheets(
     """Return the clinicians' files by name; each has the rows in a different order."""
     sheets: dict[str, bytes] = {}
     for number in range(1, wanted.raters + 1):
-        file = f"rater-{number}.csv"
-        order = random.Random(f"{seed} {file}")  # noqa: S311 (an order, not a secret)
-        shuffled = order.sample(rows, len(rows))
-        sheets[file] = write_sheet(
+        shuffled = shuffle_items(rows, seed, number)
+        sheets[_name_sheet(number)] = write_sheet(
             shuffled, rubric.criteria, rubric.scale, with_reference=wanted.with_reference
         )
     return sheets
+
+
+def shuffle_items(items: Sequence[Shuffled], seed: int, number: int) -> list[Shuffled]:
+    """Return the items of a sample in the order in which clinician `number` sees them."""
+    order = random.Random(f"{seed} {_name_sheet(number)}")  # noqa: S311 (an order, not a secret)
+    return order.sample(items, len(items))
+
+
+def _name_sheet(number: int) -> str:
+    return f"rater-{number}.csv"
 
 
 def _is_too_long(row: Mapping[str, str]) -> bool:
@@ -201,6 +224,7 @@ def _hand_out(
     plan: Mapping[str, Any],
     out: Path,
     files: Mapping[str, bytes],
+    by: str,
 ) -> None:
     """Store the plan before `out` is created, because sheets cannot be imported without a plan."""
     is_plan_stored = False
@@ -208,12 +232,7 @@ def _hand_out(
         with new_folder(out) as folder:
             for file, content in files.items():
                 _write_file(folder / file, content)
-            with store.transaction():
-                store.calibrations.keep(wanted.name, plan)
-                store.audit.record(
-                    "calibration made",
-                    f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}",
-                )
+            _keep_plan(store, wanted, plan, by)
             is_plan_stored = True
     except ConfigError:
         # The folder `out` could not be created, so the plan is deleted too.
@@ -222,12 +241,47 @@ def _hand_out(
         raise
 
 
-def delete_calibration(store: "Store", name: str) -> None:
-    """Delete a sample, including clinicians' names and grades, and record the deletion in the audit log."""
+def _keep_plan(
+    store: "Store", wanted: CalibrationSampling, plan: Mapping[str, Any], by: str
+) -> None:
+    with store.transaction():
+        # Someone else may have taken the name while answers were chosen.
+        _check_name(store, wanted.name)
+        store.calibrations.keep(wanted.name, plan)
+        counts = f"items={len(plan['items'])} raters={wanted.raters}"
+        store.audit.record("calibration made", f"name={wanted.name} {counts}{_name_account(by)}")
+
+
+def _name_account(account: str) -> str:
+    """Return how the audit log names the account; "" on the command line."""
+    return f" account={account}" if account else ""
+
+
+def require_calibration(store: "Store", name: str) -> "Calibration":
+    """Return the sample with this name. Raises ConfigError if there is none."""
+    found = store.calibrations.find(name)
+    if found is None:
+        known = ", ".join(one.name for one in store.calibrations.read_all()) or "none yet"
+        raise ConfigError(
+            f"there is no calibration {name} (here: {known})",
+            "Create one with `intramural calibrate new`.",
+        )
+    return found
+
+
+def delete_calibration(store: "Store", name: str, by: str = "") -> None:
+    """Delete a sample, including clinicians' names and grades, and record the deletion in the audit log.
+
+    Args:
+        store: the store.
+        name: the sample.
+        by: id of the account that asks; empty on the command line.
+    """
     with store.transaction():
         raters = len(store.calibrations.read_raters(name))
         store.calibrations.delete(name)
-        store.audit.record("calibration deleted", f"name={name} raters={raters}")
+        detail = f"name={name} raters={raters}{_name_account(by)}"
+        store.audit.record("calibration deleted", detail)
 
 
 def delete_rater(store: "Store", name: str, number: int) -> None:
@@ -248,6 +302,15 @@ def _check_name(store: "Store", name: str) -> None:
             f"a calibration named {name} already exists",
             f"Choose another name, or delete it with `intramural calibrate delete {name}`.",
         )
+
+
+def list_gradable(store: "Store") -> list[tuple[str, str]]:
+    """Return each suite and benchmark of which a jury with grading criteria grades a run, sorted."""
+    found: set[tuple[str, str]] = set()
+    for run in store.runs.select():
+        if _read_run_rubric(run) is not None:
+            found.add((run.suite, run.benchmark))
+    return sorted(found)
 
 
 def _select_runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
@@ -285,7 +348,7 @@ def _read_run_rubric(run: "Run") -> tuple[Measure, Rubric] | None:
         return None
 
 
-def _read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
+def read_common_rubric(runs: "Sequence[Run]") -> tuple[Measure, Rubric]:
     """Return the jury metric and rubric that all runs share. Raises ConfigError if they differ."""
     rubrics: list[tuple[Measure, Rubric]] = []
     variants: set[tuple[object, ...]] = set()

@@ -46,6 +46,7 @@ class RatingTable:
             answer, which is repeated for every criterion.
         changed: number of items left out because their run was repeated and the answer changed or disappeared.
         purged: number of items whose answer was purged, so that only the question could be compared.
+        unfinished: number of clinicians left out because they have not finished on the pages of the service.
     """
 
     criteria: tuple[str, ...]
@@ -54,6 +55,7 @@ class RatingTable:
     values: Mapping[str, Ratings]
     changed: int
     purged: int
+    unfinished: int = 0
 
     def list_columns(self, *kinds: str) -> list[int]:
         """Return the indexes of the columns whose graders are of these kinds."""
@@ -92,7 +94,11 @@ def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTabl
     criteria = tuple(plan["criteria"])
     unchanged = _find_unchanged_items(store, plan["items"])
     ratings: dict[Grader, dict[str, _Values]] = {}
-    for rater in store.calibrations.read_raters(calibration.name):
+    raters = store.calibrations.read_raters(calibration.name)
+    for rater in raters:
+        # Whoever still grades must not learn how their grades compare with those of others.
+        if not rater.finished:
+            continue
         grader = Grader(f"R{rater.number}", "clinician")
         ratings[grader] = {
             item: _add_overall(rater.grades.get(item, {}), criteria) for item in unchanged.items
@@ -125,6 +131,7 @@ def build_rating_table(store: "Store", calibration: "Calibration") -> RatingTabl
         values=values,
         changed=unchanged.changed,
         purged=unchanged.purged,
+        unfinished=sum(not rater.finished for rater in raters),
     )
 
 

@@ -29,6 +29,8 @@ def list_report_notes(
         f"{table.changed} of {items} answers are left out, because their run has a different answer now": table.changed,
         f"{table.purged} of {items} answers were purged: only the questions confirm that these "
         f"are the answers that were graded": table.purged,
+        f"{table.unfinished} {'clinician is' if table.unfinished == 1 else 'clinicians are'} left out until they "
+        "finish on the pages of the service": table.unfinished,
         "the jury has graded none of these answers": not table.list_columns("jury"),
         "several juries graded these answers; each is compared with the clinicians separately": len(
             table.list_columns("jury")

@@ -100,14 +100,21 @@ class _GradeReader:
                 self._read_grade(number, item, criterion, cell)
 
     def _read_grade(self, number: int, item: str, criterion: str, cell: str) -> None:
-        low, high = self._scale.low, self._scale.high
-        if _GRADE.fullmatch(cell):
-            grade = float(cell.replace(",", "."))
-            if low <= grade <= high:
-                self.grades.setdefault(item, {})[criterion] = grade
-                return
-        expected = f"expected a number from {low:g} to {high:g}, or a blank cell"
-        self._problems.add(f"row {number}, column {criterion}", expected)
+        grade = parse_grade(cell, self._scale)
+        if grade is None:
+            low, high = self._scale.low, self._scale.high
+            expected = f"expected a number from {low:g} to {high:g}, or a blank cell"
+            self._problems.add(f"row {number}, column {criterion}", expected)
+        else:
+            self.grades.setdefault(item, {})[criterion] = grade
+
+
+def parse_grade(text: str, scale: Scale) -> float | None:
+    """Return the grade, written with a decimal point or a decimal comma; None if it is not a number on the scale."""
+    if not _GRADE.fullmatch(text):
+        return None
+    grade = float(text.replace(",", "."))
+    return grade if scale.low <= grade <= scale.high else None
 
 
 def read_sheet(path: Path, items: Sequence[str], criteria: Sequence[str], scale: Scale) -> Grades:

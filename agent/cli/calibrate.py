@@ -14,7 +14,7 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.calibration.clinician_agreement import AgreementFigure
-    from agent.store import Calibration, Store
+    from agent.store import Rater
 
 AGREEMENT = {
     "criterion": "Criterion",
@@ -142,6 +142,7 @@ def import_ratings(
     imported. Only the grades are read. A file with exactly the same grades as another clinician's is refused, because
     the grades of one person would then count twice.
     """
+    from agent.calibration.make_calibration import require_calibration
     from agent.calibration.sheet import read_sheet
     from agent.metrics import Scale
 
@@ -149,8 +150,14 @@ def import_ratings(
     if not rater:
         raise ConfigError("the clinician's name is empty", "Give a name with --rater.")
     with site.store() as store:
-        plan = _known(store, name).plan
+        plan = require_calibration(store, name).plan
         known = store.calibrations.find_rater(name, rater)
+        if known is not None and known.account is not None:
+            raise ConfigError(
+                f"an account of this name grades calibration {name} on the pages of the service",
+                "Grades given there are not replaced by a sheet. To import the sheet, first delete them with "
+                f"`intramural calibrate delete {name} --rater R{known.number}`.",
+            )
         if known is not None and not replace:
             raise ConfigError(
                 f"grades by this clinician are in calibration {name} already",
@@ -200,17 +207,18 @@ def report(site: Site, name: str, width: float, form: str) -> None:
     For each criterion and overall, on the same answers, with bootstrap intervals over patients or documents.
     """
     from agent.calibration.clinician_agreement import compare_graders
+    from agent.calibration.make_calibration import require_calibration
     from agent.calibration.ratings import build_rating_table
     from agent.calibration.report_notes import list_report_notes
 
     with site.store() as store:
-        calibration = _known(store, name)
+        calibration = require_calibration(store, name)
         table = build_rating_table(store, calibration)
     clinicians = len(table.list_columns("clinician"))
     if not clinicians:
         raise ConfigError(
             f"calibration {name} has no clinician's grades",
-            "Import them with `intramural calibrate import`.",
+            "Import them with `intramural calibrate import`, or let clinicians finish on the service's page Rating.",
         )
     found = list(compare_graders(table, width))
     rows = [_row(figure, clinicians) for figure in found]
@@ -274,10 +282,14 @@ def delete(site: Site, name: str, rater: str | None, yes: bool) -> None:
     Files outside the store are not deleted; but the sheets of a deleted sample can no longer be imported. The
     deletion is recorded in the audit log.
     """
-    from agent.calibration.make_calibration import delete_calibration, delete_rater
+    from agent.calibration.make_calibration import (
+        delete_calibration,
+        delete_rater,
+        require_calibration,
+    )
 
     with site.store() as store:
-        _known(store, name)
+        require_calibration(store, name)
         numbers = {f"R{one.number}": one.number for one in store.calibrations.read_raters(name)}
     if rater is not None and rater.upper() not in numbers:
         raise ConfigError(
@@ -317,9 +329,7 @@ def list_(site: Site, form: str) -> None:
                     "items": len(one.plan["items"]),
                     "asked": one.plan["raters"],
                     "graded": len(raters),
-                    "grades": ", ".join(
-                        f"R{rater.number}: {len(rater.grades)}" for rater in raters
-                    ),
+                    "grades": ", ".join(map(_describe_progress, raters)),
                     "made_at": datetime.fromtimestamp(one.made_at, UTC).date().isoformat(),
                 }
             )
@@ -337,15 +347,9 @@ def list_(site: Site, form: str) -> None:
     show_rows(rows, dict(zip(keys, headings, strict=True)), form)
 
 
-def _known(store: "Store", name: str) -> "Calibration":
-    found = store.calibrations.find(name)
-    if found is None:
-        known = ", ".join(one.name for one in store.calibrations.read_all()) or "none yet"
-        raise ConfigError(
-            f"there is no calibration {name} (here: {known})",
-            "Create one with `intramural calibrate new`.",
-        )
-    return found
+def _describe_progress(rater: "Rater") -> str:
+    unfinished = "" if rater.finished else " (not finished)"
+    return f"R{rater.number}: {len(rater.grades)}{unfinished}"
 
 
 def _row(figure: "AgreementFigure", clinicians: int) -> dict[str, Any]:

@@ -4,9 +4,10 @@ import json
 import time
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from agent.errors import ConfigError
 from agent.store.database import Database
 from agent.store.identities import Identities
 
@@ -27,12 +28,18 @@ class Rater:
     Attributes:
         number: position in the order of import, from 1; shown in place of the clinician's name (R1, R2, ...).
         grades: item -> criterion -> grade, without blank cells.
-        imported_at: seconds since 1970.
+        imported_at: seconds since 1970 of the import or, on the pages of the service, of the last change.
+        account: id of the account that grades on the pages of the service; None if a sheet was imported.
+        saved: on the pages of the service, the items that were saved, also those without any grade.
+        finished: whether the grades no longer change; true of every imported sheet.
     """
 
     number: int
     grades: Mapping[str, Mapping[str, float]]
     imported_at: int
+    account: str | None = None
+    saved: tuple[str, ...] = ()
+    finished: bool = True
 
 
 class Calibrations:
@@ -107,17 +114,66 @@ class Calibrations:
             else:
                 key = earlier_key
                 number = raters[earlier_key][1].number
-            content = json.dumps({"name": rater, "number": number, "grades": grades}).encode()
-            self._connection.execute(
-                "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
-                (
-                    calibration,
-                    key,
-                    self._vault.seal(_context(calibration, key), content),
-                    int(time.time()),
-                ),
-            )
+            self._keep_rater(calibration, key, rater, Rater(number, grades, int(time.time())))
         return number
+
+    def join(self, calibration: str, account: str, name: str) -> Rater:
+        """Store an account as a clinician who has not graded anything yet, or return it if it is one already.
+
+        Args:
+            calibration: the sample.
+            account: id of the account.
+            name: name of the account.
+
+        Raises:
+            ConfigError: a sheet was imported under this name, or the sample does not exist.
+        """
+        with self._database.transaction():
+            raters = self._read_raters(calibration)
+            for other_name, other in raters.values():
+                if other.account == account:
+                    return other
+                if _fold(other_name) == _fold(name):
+                    raise ConfigError(
+                        "a sheet was imported under the name of your account",
+                        "Whoever imports sheets can delete it (`intramural calibrate delete --rater`).",
+                    )
+            number = 1 + max((other.number for _, other in raters.values()), default=0)
+            rater = Rater(number, {}, int(time.time()), account, finished=False)
+            self._keep_rater(calibration, self._key_account(calibration, account), name, rater)
+        return rater
+
+    def save_item(
+        self, calibration: str, account: str, item: str, grades: Mapping[str, float]
+    ) -> None:
+        """Store an account's grades of one item, replacing its earlier ones.
+
+        Raises:
+            ConfigError: the account has finished, or has not begun.
+        """
+        with self._database.transaction():
+            key, name, rater = self._require_unfinished(calibration, account)
+            all_grades = {code: kept for code, kept in rater.grades.items() if code != item}
+            if grades:
+                all_grades[item] = grades
+            saved = tuple(dict.fromkeys((*rater.saved, item)))
+            changed = replace(rater, grades=all_grades, saved=saved, imported_at=int(time.time()))
+            self._keep_rater(calibration, key, name, changed)
+
+    def finish(self, calibration: str, account: str) -> None:
+        """Lock an account's grades.
+
+        Raises:
+            ConfigError: the account has finished already, or has not begun.
+        """
+        with self._database.transaction():
+            key, name, rater = self._require_unfinished(calibration, account)
+            self._keep_rater(calibration, key, name, replace(rater, finished=True))
+
+    def find_account(self, calibration: str, account: str) -> Rater | None:
+        """Return the grades that an account gave on the pages of the service, or None if it has not begun."""
+        raters = (rater for _, rater in self._read_raters(calibration).values())
+        return next((rater for rater in raters if rater.account == account), None)
 
     def find_rater(self, calibration: str, name: str) -> Rater | None:
         """Return the grades of the clinician with this name; case and spaces in the name are ignored."""
@@ -133,6 +189,39 @@ class Calibrations:
             key=lambda rater: rater.number,
         )
 
+    def _key_account(self, calibration: str, account: str) -> bytes:
+        return self._identities.rater_key(calibration, f"account\0{account}")
+
+    def _require_unfinished(self, calibration: str, account: str) -> tuple[bytes, str, Rater]:
+        """Return the key, the name and the grades of an account that still grades."""
+        key = self._key_account(calibration, account)
+        name, rater = self._read_raters(calibration).get(key, ("", None))
+        if rater is None:
+            raise ConfigError(
+                "you have not begun to grade this calibration",
+                "Open it from the list of calibrations.",
+            )
+        if rater.finished:
+            raise ConfigError(
+                "you have finished this calibration, so your grades are locked",
+                "Nothing was changed.",
+            )
+        return key, name, rater
+
+    def _keep_rater(self, calibration: str, key: bytes, name: str, rater: Rater) -> None:
+        content: dict[str, Any] = {"name": name, "number": rater.number, "grades": rater.grades}
+        if rater.account is not None:
+            content |= {
+                "account": rater.account,
+                "saved": rater.saved,
+                "finished": rater.finished,
+            }
+        sealed = self._vault.seal(_context(calibration, key), json.dumps(content).encode())
+        self._connection.execute(
+            "INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?)",
+            (calibration, key, sealed, rater.imported_at),
+        )
+
     def _read_raters(self, calibration: str) -> dict[bytes, tuple[str, Rater]]:
         """Return each clinician's name and grades."""
         rows = self._connection.execute(
@@ -142,10 +231,15 @@ class Calibrations:
         raters = {}
         for key, sealed, imported_at in rows:
             content = json.loads(self._vault.open(_context(calibration, key), sealed))
-            raters[key] = (
-                content["name"],
-                Rater(content["number"], content["grades"], imported_at),
+            rater = Rater(
+                number=content["number"],
+                grades=content["grades"],
+                imported_at=imported_at,
+                account=content.get("account"),
+                saved=tuple(content.get("saved", ())),
+                finished=content.get("finished", True),
             )
+            raters[key] = (content["name"], rater)
         return raters
 
 
