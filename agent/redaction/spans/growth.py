@@ -32,6 +32,11 @@ _INITIAL_AFTER = regex.compile(
     r"(?:, ?|(?<=\p{L}, ?\p{L}{2,20}) )\p{Lu}\.?(?=$|[;)\n]| {2}| \d)|(?<=[\p{Lu}])(?: {1,2})\p{Lu}(?= {2}|\n|$)"
 )
 _GIVEN_AFTER = regex.compile(r",\p{Lu}[\p{Lu}-]{1,20}(?![\p{L}\d])")
+# "TUHIWAI, Mere A": an initial follows, and then nothing of a sentence.
+_GIVEN_AND_INITIAL_AFTER = regex.compile(
+    r", ?(?!(?:Stage|Grade|Type|Class|Group|Hepatitis|Vitamin|Influenza)\b)\p{Lu}\p{Ll}{1,14} \p{Lu}\.?"
+    r"(?=$|[;,)\n]| {2})"
+)
 _CAPITALS_BEFORE = regex.compile(r"(?<![\p{L}\d-])(\p{Lu}{3,20})(?: {2,3}|, ?)$")
 _SURNAME_AFTER = regex.compile(r"[)\"”’'] (\p{Lu}\p{Ll}{3,20})(?![\p{L}\d])(?!['’]s? )")
 _DEGREE_AFTER = compile_pattern(r",? (?:BSN|CNM|MSN|DVM|RMN|FNP|MBBS|FRCP|FRCS)(?![\p{L}\d])", "en")
@@ -113,8 +118,10 @@ def _add_parts_of_name(text: str, start: int, end: int) -> tuple[int, int]:
         after = pattern.match(text, end)
         if after is not None:
             end = after.end()
-    if value.isupper() and (given := _GIVEN_AFTER.match(text, end)):
-        end = given.end()
+    if value.isupper():
+        for pattern in (_GIVEN_AFTER, _GIVEN_AND_INITIAL_AFTER):
+            given = pattern.match(text, end)
+            end = given.end() if given else end
     surname = _SURNAME_AFTER.match(text, end)
     if surname is not None and _is_unlisted(surname.group(1)):
         end = surname.end()

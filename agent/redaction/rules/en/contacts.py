@@ -64,6 +64,11 @@ RULES = (
         r"|on))?[:#. ]{1,3})"
         r"\d{3,7}(?![\w.-]\d|%)\b",
     ),
+    Rule(  # an extension: "x 4-2217"
+        "PHONE",
+        Digits(1, 2, "-"),
+        r"(?i)(?<=(?<![\w.])x ?)\d{1,2}-\d{4}(?!\w|[.-]\d| ?(?:m[lg]|mcg|units?)\b)",
+    ),
     Rule(
         "PHONE",
         Digits(2, 6, ") ./-9"),

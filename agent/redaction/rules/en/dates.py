@@ -304,6 +304,11 @@ _AGES = (
         Digits(2, 3, ", A"),
         r"(?i)(?<=(?:[,;.(] |^|\b(?:and|still|even|now) )at )(?:9\d|1[01]\d)(?=,? (?:s?he|they|the patient)\b)",
     ),
+    Rule(  # "DOB 14.06.28 (95)"
+        "AGE",
+        WORDS,
+        r"(?i)(?:dob|d\.o\.b\.?|born|birth(?:date)?)[: ]{1,3}\d[\d./ -]{4,10}\d ?[(]\K(?:9\d|1[01]\d)(?=[)])",
+    ),
     Rule(  # "Wife Theodora, 90, at bedside"
         "AGE",
         Digits(2, 3, ",.);"),

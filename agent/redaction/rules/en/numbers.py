@@ -55,7 +55,7 @@ _CUED = (
     Rule(
         "PLAN",
         WORDS,
-        rf"(?i)(?:HICN?|MBI|policy|member(?:ship)?|subscriber|beneficiary|enrollee|insur(?:ance|ed)|medicare|medicaid"
+        rf"(?i)(?:HICN?|MBI|policy|member(?:ship)?|subscriber|beneficiary|enrollee|insur(?:ance|ed)?|medicare|medicaid"
         rf"|medi-?cal|tricare|EHIC|OHIP|RAMQ|HCN|health(?: insurance|care)? (?:plan|card)|health ?plan|plan|payer"
         rf"|PCN|Rx ?(?:BIN|GRP|ID)"
         rf"|blue (?:cross|shield)(?: blue shield)?|BCBS|aetna|cigna|humana|kaiser|unitedhealthcare"
@@ -115,7 +115,7 @@ _CUED = (
     Rule(
         "PHONE",
         WORDS,
-        r"(?i)(?:pager|beeper|pgr|vocera|ascom)(?: (?:no|number|id))?\.?(?: is)?[:# ]{1,3}\K"
+        r"(?i)(?:pager|beeper|pgr|vocera|ascom|intercom|dect)(?: (?:no|number|id))?\.?(?: is)?[:# ]{1,3}\K"
         r"(?:\d{1,3}[- ]\d{4}|\d{4,7})(?![\w-])",
     ),
     Rule(
@@ -393,6 +393,14 @@ _BY_FORM = (
     Rule(
         "ID", Digits(7, 10), r"(?<![\w.,$€£-])(?<!\d-)(?!\d{4,6}000(?!\d))\d{7,60}(?![\w]|[.,]\d)"
     ),
+    Rule(  # "Medicare 5550 12345 1 / 3"
+        "PLAN",
+        WORDS,
+        rf"(?i)medicare(?!\p{{L}}){_GAP}\K\d{{4}} \d{{5}} \d(?: ?[/-] ?\d)?(?!\d)",
+    ),
+    Rule(
+        "ID", Digits(2, 4, "-"), r"(?<![\w./-])\d{2,4}-[A-Z]{2,4}-\d{2,4}-\d{3,6}(?![\w-])"
+    ),  # of a court
     Rule("ID", Digits(2, 6, "-"), r"(?<![\w./-])\d{2,6}(?:-\d{2,6}){2,6}(?![\w-])"),
     Rule(
         "ID",

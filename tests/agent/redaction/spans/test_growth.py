@@ -24,6 +24,8 @@ def grow(text: str, *found: tuple[str, str]) -> list[str]:
         ("no 24/DC/5510 arrived", "ID", "DC/5510", "24/DC/5510"),
         ("Bed 1  Adeyemi-Cole, F  78M", "NAME", "Adeyemi-Cole", "Adeyemi-Cole, F"),
         ("Pt AMADI-COLLINS,PRECIOUS  309", "NAME", "AMADI-COLLINS", "AMADI-COLLINS,PRECIOUS"),
+        ("Pt  TUHIWAI, Mere A    NHI", "NAME", "TUHIWAI", "TUHIWAI, Mere A"),
+        ("HOLLOWAY, Type B aortic", "NAME", "HOLLOWAY", "HOLLOWAY"),
         ("outside Coldwater Gap and", "LOCATION", "Coldwater", "Coldwater Gap"),
         ("at casa verde linens and", "NAME", "casa verde", "casa verde linens"),
     ],

@@ -83,6 +83,7 @@ FOUND = {
         "eyes ok at «April» slit lamp",
     ),
     "AGE": (
+        "DOB 14.06.28 («95»)  CHI",
         "Mr. Holloway, «91», of Duluth takes apixaban.",
         "Glucose, 95, was normal; sodium, 140, too.",
         "grandmother lived to «97»",
@@ -126,6 +127,8 @@ FOUND = {
         "social «123-45-6789»",
     ),
     "PHONE": (
+        "pharm: Jolene x «4-2217». attending",
+        "intercom «2286»",
         "page the fellow (pager «4-8812»)",
         "call «(617) 555-0143»",
         "«617.555.0143 x4421»",
@@ -227,6 +230,8 @@ FOUND = {
         "sort code «12-34-56»",
     ),
     "PLAN": (
+        "Medicare «5550 12345 1 / 3»",
+        "insur card «VC 7730021», fone",
         "member ID «W1234»",
         "HICN «1EG4TE5MK73»",
         "policy number: «XYZ-987654»",
@@ -292,6 +297,7 @@ FOUND = {
         "s/n «RNB 448812 H»",
     ),
     "ID": (
+        "case «62-CR-24-0187» closed",
         "trooper with badge «2291»",
         "flown by tail «N482QX», landed",
         "unit «W1140 23 772910 00» verified",
