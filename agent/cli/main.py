@@ -46,6 +46,7 @@ from agent.inference.baselines import baselines
 from agent.io.plain_text import printable
 from agent.jobs.known_commands import use_commands
 from agent.site.directory import Site
+from agent.store import EVERYTHING, Audience
 
 
 class _Commands(click.Group):
@@ -79,8 +80,11 @@ class _Commands(click.Group):
     show_default=True,
     help="Log level on standard error; the log never contains text from an instance.",
 )
+@click.option("--for-account", "account", hidden=True, help="Work for this account; used for jobs.")
 @click.pass_context
-def intramural(context: click.Context, directory: Path, log_level: str) -> None:
+def intramural(
+    context: click.Context, directory: Path, log_level: str, account: str | None
+) -> None:
     """Evaluate medical language models inside the hospital. Only signed aggregates leave it.
 
     Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
@@ -91,7 +95,7 @@ def intramural(context: click.Context, directory: Path, log_level: str) -> None:
     )
     # Set the level of our own logger only: libraries log addresses, headers and bodies.
     logging.getLogger("intramural").setLevel(log_level.upper())
-    context.obj = Site(directory)
+    context.obj = Site(directory, EVERYTHING if account is None else Audience(account))
 
 
 for command in (

@@ -123,6 +123,12 @@ if TYPE_CHECKING:
     "--replace", is_flag=True, help="Replace an existing run that used other instances or rules."
 )
 @click.option(
+    "--private",
+    is_flag=True,
+    help="Keep the runs from others on the pages of `intramural serve`. Everyone with access to the site's directory "
+    "sees them.",
+)
+@click.option(
     "-o",
     "--output-path",
     type=click.Path(file_okay=False, path_type=Path),

@@ -1,8 +1,8 @@
 """Local releases: suites and imported leaderboards joined under a name, as `helm-summarize --release` joins suites."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
@@ -96,13 +96,24 @@ def _read_catalogue(site: Site) -> Mapping[str, Benchmark]:
 
 
 def list_releases(store: Store) -> list[LocalRelease]:
-    """Return every release by name, including each imported leaderboard that is not hidden by a release of its name."""
+    """Return every release by name, including each imported leaderboard that is not hidden by a release of its name.
+
+    Suites with nothing but private runs of others are left out, and so are releases that consist of such suites.
+    """
     releases: dict[str, LocalRelease] = {}
     for board in store.releases.read_leaderboards():
         releases[board.name] = LocalRelease(board.name, (board.name,), board.imported_at)
+    suites = set(store.runs.list_suites())
     for release in store.releases.read_all():
-        releases[release.name] = release
+        hidden = {part for part in release.parts if _is_hidden(store, part, suites)}
+        if not hidden.issuperset(release.parts):
+            parts = tuple(part for part in release.parts if part not in hidden)
+            releases[release.name] = replace(release, parts=parts)
     return sorted(releases.values(), key=lambda release: release.name)
+
+
+def _is_hidden(store: Store, suite: str, visible: Collection[str]) -> bool:
+    return suite not in visible and bool(store.runs.list_hidden_owners(suite))
 
 
 def join_release(store: Store, name: str, catalogue: Mapping[str, Benchmark]) -> JoinedRelease:

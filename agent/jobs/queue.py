@@ -13,10 +13,9 @@ from agent.jobs.cron import check_cron
 from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import find_servers, list_entries
 from agent.site.directory import Site
-from agent.store import Job, QueuedCommand, Schedule, Store
+from agent.store import COMMAND_LINE, Job, QueuedCommand, Schedule, Store
 from agent.vocabulary import RunEntry
 
-COMMAND_LINE = "command line"  # the account of jobs that were queued without one
 _SHOWN_NAMES = 3  # names of benchmarks or models in a title
 
 
@@ -53,6 +52,7 @@ def prepare_command(
         folder=str((folder or Path.cwd()).absolute()),
         suite=line.suite,
         whole_suite=line.takes_whole_suite,
+        private=bool(line.options.get("private")),
     )
 
 
@@ -101,6 +101,7 @@ def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
         folder=job.command.folder,
         suite=job.command.suite,
         whole_suite=job.command.whole_suite,
+        private=job.command.private,
     )
     return store.jobs.add(command, time.time())
 

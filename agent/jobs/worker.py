@@ -25,7 +25,7 @@ from agent.jobs.job_files import JobFiles, take_lock, write_holder
 from agent.jobs.job_reporter import JobReporter
 from agent.jobs.outcomes import describe_exit
 from agent.site.directory import Site
-from agent.store import Job
+from agent.store import COMMAND_LINE, Job
 
 STOP_GRACE_S = 60.0  # for a clean stop, which may have to end an inference server
 _END_PATIENCE_S = 600.0  # for a store that cannot be written now, as on a full disk
@@ -103,7 +103,7 @@ class Worker:
             reporter.stop()
 
     def _run_until_stopped(self, job: Job) -> int:
-        arguments = ["--site", str(self._site.directory), *job.arguments]
+        arguments = [*_name_site(self._site, job), *job.arguments]
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
             return self._run_command_line(arguments)
@@ -144,6 +144,12 @@ class Worker:
                 store.jobs.stop(self._job_id, time.time())
             else:
                 store.jobs.end(self._job_id, exit_code, time.time(), describe_exit(exit_code))
+
+
+def _name_site(site: Site, job: Job) -> list[str]:
+    """Return the options in front of a job's command line. A job of an account sees what that account sees."""
+    options = ["--site", str(site.directory)]
+    return options if job.account == COMMAND_LINE else [*options, "--for-account", job.account]
 
 
 def _watch_lifeline() -> None:

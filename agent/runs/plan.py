@@ -96,6 +96,7 @@ class RunOptions:
         exit_on_error: start no further run after one in which an instance failed.
         judged_later: deployments whose servers are started after all answers are stored. A jury with a judge on one of
             them is asked then.
+        private: keep new runs from others on the service.
     """
 
     suite: str
@@ -115,6 +116,7 @@ class RunOptions:
     plan: str = ""
     exit_on_error: bool = False
     judged_later: frozenset[str] = frozenset()
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ class Plan:
         data_note: a warning about the data; empty if there is none.
         answer_mode: the way of asking.
         jury: the judges that grade the answers; empty if no jury is asked now.
+        private: whether the run is kept from others on the service.
     """
 
     name: str
@@ -166,6 +169,7 @@ class Plan:
     row_numbers: str | None = None
     data_note: str = ""
     answer_mode: AnswerMode = "generate"
+    private: bool = False
 
     @property
     def available(self) -> int:
@@ -409,6 +413,7 @@ def _plan_run(
         frozen_digest=data.frozen_digest,
         data_note=data.note,
         answer_mode=change.answer_mode,
+        private=options.private,
     )
 
 

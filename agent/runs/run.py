@@ -100,6 +100,8 @@ def run_entries(
         progress.note(note)
     limits = http_limits(site)
     with site.store() as store:
+        for plan in plans:
+            store.runs.check_privacy(plan.suite, plan.name, private=plan.private)
         settled: dict[str, RunOutcome] = {}
         open_plans: list[Plan] = []
         for plan in plans:
@@ -326,6 +328,7 @@ def _begin_run(
         details=plan.details(capabilities, workarounds),
         planned=derive_request_keys(store, plan, capabilities),
         scored_by=plan.scored_by(),
+        private=plan.private,
     )
 
 

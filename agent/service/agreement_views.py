@@ -165,9 +165,15 @@ def build_calibration_page(store: Store, suite: str, names: ShownNames) -> Calib
     labels = _ShownLabels(runs, [names.show_run(run) for run in runs])
     reports = []
     for calibration in store.calibrations.read_all():
-        if calibration.plan["suite"] == suite:
+        if calibration.plan["suite"] == suite and not _samples_hidden_runs(store, calibration):
             reports.append(_build_report(store, calibration, labels))
     return CalibrationPage(Parent("suite", suite), tuple(reports))
+
+
+def _samples_hidden_runs(store: Store, calibration: Calibration) -> bool:
+    """Return whether a sample contains answers of a run that the reader may not see."""
+    run_ids = {str(planned["run"]) for planned in calibration.plan["items"].values()}
+    return any(map(store.runs.hides, run_ids))
 
 
 def _build_report(

@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +34,7 @@ from agent.keys import (
     read_data_key,
     read_seal_key,
 )
-from agent.store import Store, Vault
+from agent.store import EVERYTHING, Audience, Store, Vault
 
 if TYPE_CHECKING:
     from agent.metrics.means import Means
@@ -57,9 +57,15 @@ model_deployments: []
 
 @dataclass(frozen=True)
 class Site:
-    """One site directory. Creating this object reads nothing. Settings, keys and store are read when first needed."""
+    """One site directory. Creating this object reads nothing. Settings, keys and store are read when first needed.
+
+    Attributes:
+        directory: its folder.
+        audience: who works with the site: decides which private runs its store shows.
+    """
 
     directory: Path
+    audience: Audience = EVERYTHING
 
     @cached_property
     def settings(self) -> "Settings":
@@ -67,6 +73,13 @@ class Site:
         from agent.site.settings import read_settings
 
         return read_settings(self.directory / "site.yaml")
+
+    def serve(self, audience: Audience) -> "Site":
+        """Return the same site, with its settings as they were read, for somebody else."""
+        site = replace(self, audience=audience)
+        if "settings" in self.__dict__:
+            site.__dict__["settings"] = self.settings
+        return site
 
     @property
     def name(self) -> str:
@@ -192,7 +205,7 @@ class Site:
         """Open the store, or create it if it does not exist. Fails if the site has no seal key."""
         data_key = read_data_key(self.keys / "data.key")
         audit_key = derive_key(self.seal_key(), "audit-log/v2")
-        return Store(self._store_path, Vault(data_key), audit_key)
+        return Store(self._store_path, Vault(data_key), audit_key, self.audience)
 
 
 def _print_note(note: str) -> None:

@@ -1,8 +1,9 @@
 """The encrypted local store, with the answer cache and retention."""
 
+from agent.store.audiences import EVERYTHING, PUBLIC, Audience
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
-from agent.store.jobs import Job, JobProgress, JobState, QueuedCommand, Schedule
+from agent.store.jobs import COMMAND_LINE, Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
 from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
@@ -21,9 +22,13 @@ from agent.store.stored_accounts import Account, Origin, Role, SessionRow, Token
 from agent.store.vault import Vault
 
 __all__ = [
+    "COMMAND_LINE",
+    "EVERYTHING",
+    "PUBLIC",
     "RETRIED",
     "Account",
     "AnswerSize",
+    "Audience",
     "AuditEvent",
     "AuditHead",
     "Calibration",

@@ -21,6 +21,9 @@ _COLUMNS = (
     "progress"
 )
 
+COMMAND_LINE = "command line"
+"""The account of jobs that were queued without one."""
+
 
 class JobState(StrEnum):
     """The state of a job."""
@@ -82,6 +85,7 @@ class QueuedCommand:
         folder: the folder in which the command line runs, from which its relative paths start.
         suite: the suite that it works on; empty if it works on none.
         whole_suite: whether it works on all runs of the suite, so that no other job may change them meanwhile.
+        private: whether it makes runs that are kept from others. Lacking in jobs of early versions.
     """
 
     arguments: tuple[str, ...]
@@ -91,6 +95,7 @@ class QueuedCommand:
     folder: str = ""
     suite: str = ""
     whole_suite: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -410,6 +415,7 @@ def _read_command(content: dict[str, Any]) -> QueuedCommand:
         folder=content["folder"],
         suite=content["suite"],
         whole_suite=content["whole_suite"],
+        private=content.get("private", False),
     )
 
 

@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from typing import Any
 
 from agent.errors import ConfigError, StoreError
+from agent.store.audiences import EVERYTHING, Audience
 from agent.store.codec import add_origin, encode_question
 from agent.store.database import Database
 from agent.store.identities import Identities, PlanDigest
@@ -18,13 +20,29 @@ from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance
 
 BATCH = 500  # maximum records sealed in one transaction
-_RUNS = "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at FROM runs"
+_RUNS = (
+    "SELECT run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at, owner, private "
+    "FROM runs"
+)
+# The runs that an audience sees; its values are those of `_list_seen`.
+_SEEN = "(private = 0 OR ? OR owner IS NOT NULL AND owner IS ?)"
 
 
 class Runs:
-    """The store's runs, by suite and name."""
+    """The store's runs, by suite and name.
 
-    def __init__(self, database: Database, identities: Identities, scores: Scores) -> None:
+    Attributes:
+        audience: who reads them. Runs that others keep from this audience are neither listed nor found.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        identities: Identities,
+        scores: Scores,
+        audience: Audience = EVERYTHING,
+    ) -> None:
+        self.audience = audience
         self._database = database
         self._connection = database.connection
         self._vault = database.vault
@@ -34,7 +52,8 @@ class Runs:
     def list_suites(self) -> list[str]:
         """Return the names of all suites, oldest first."""
         rows = self._connection.execute(
-            "SELECT suite FROM runs GROUP BY suite ORDER BY MIN(started_at), suite"
+            f"SELECT suite FROM runs WHERE {_SEEN} GROUP BY suite ORDER BY MIN(started_at), suite",  # noqa: S608 (from above)
+            self._list_seen(),
         )
         return [suite for (suite,) in rows]
 
@@ -63,25 +82,40 @@ class Runs:
         """Return the run with this id, or None."""
         return next(iter(self._select("run_id = ?", run_id)), None)
 
+    def hides(self, run_id: str) -> bool:
+        """Return whether there is such a run, but this audience does not see it."""
+        row = self._connection.execute(
+            f"SELECT 1 FROM runs WHERE run_id = ? AND NOT {_SEEN}",  # noqa: S608 (from above)
+            (run_id, *self._list_seen()),
+        ).fetchone()
+        return row is not None
+
+    def list_hidden_owners(self, suite: str) -> set[str | None]:
+        """Return the owners of a suite's runs that this audience does not see."""
+        rows = self._connection.execute(
+            f"SELECT DISTINCT owner FROM runs WHERE suite = ? AND NOT {_SEEN}",  # noqa: S608 (from above)
+            (suite, *self._list_seen()),
+        )
+        return {owner for (owner,) in rows}
+
+    def has_private(self) -> bool:
+        """Return whether this audience sees a private run."""
+        row = self._connection.execute(
+            f"SELECT 1 FROM runs WHERE private = 1 AND {_SEEN} LIMIT 1",  # noqa: S608 (from above)
+            self._list_seen(),
+        ).fetchone()
+        return row is not None
+
     def _select(self, condition: str, *values: str | None) -> list[Run]:
         rows = self._connection.execute(
-            f"{_RUNS} WHERE {condition} ORDER BY suite, benchmark, model, name", values
+            f"{_RUNS} WHERE ({condition}) AND {_SEEN} ORDER BY suite, benchmark, model, name",
+            (*values, *self._list_seen()),
         )
-        return [
-            Run(
-                run_id,
-                suite,
-                name,
-                benchmark,
-                model,
-                deployment,
-                read_details(details),
-                state,
-                started_at,
-                ended_at,
-            )
-            for run_id, suite, name, benchmark, model, deployment, details, state, started_at, ended_at in rows
-        ]
+        return [_read_row(row) for row in rows]
+
+    def _list_seen(self) -> tuple[int, str | None]:
+        """Return the values of the condition `_SEEN`."""
+        return int(self.audience.sees_all), self.audience.account
 
     def holds_plan(self, run_id: str, plan_digest: bytes) -> bool:
         """Return whether the stored run has exactly this plan."""
@@ -133,6 +167,7 @@ class Runs:
         details: RunDetails,
         planned: Iterable[tuple[Instance, bytes]],
         scored_by: Sequence[str],
+        private: bool = False,
     ) -> str:
         """Write the run and its instances; return its id.
 
@@ -150,8 +185,13 @@ class Runs:
             details: the run's details.
             planned: each instance with its request key, in order; iterated once, in batches.
             scored_by: names of the metrics and the scoring rules, part of the plan's identity.
+            private: whether the owner of a new run keeps it from others. The audience's account becomes the owner.
+
+        Raises:
+            ConfigError: see `check_privacy`; nothing was written.
         """
         run_id = self._identities.run_id(suite, name)
+        self.check_privacy(suite, name, private=private)
         plan = PlanDigest(scored_by)
         subgroups = SubgroupLabels()
         keys: list[
@@ -178,7 +218,7 @@ class Runs:
             is_same_plan = self.holds_plan(run_id, plan_digest)
             self._connection.execute(
                 "INSERT INTO runs (run_id, suite, name, benchmark, model, deployment, details, plan_digest, state, "
-                "started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?) "
+                "started_at, owner, private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?, ?, ?) "
                 "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
                 "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
                 "state = 'asking'",
@@ -192,6 +232,8 @@ class Runs:
                     write_details(details),
                     plan_digest,
                     _now(),
+                    self.audience.account,
+                    int(private),
                 ),
             )
             if not is_same_plan:
@@ -201,6 +243,43 @@ class Runs:
                 (run_id, self._vault.seal(b"subgroups\0" + run_id.encode(), subgroups.encode())),
             )
         return run_id
+
+    def check_privacy(self, suite: str, name: str, *, private: bool) -> None:
+        """Check that a run may be begun or continued as it is wanted: private, or visible to everyone.
+
+        Raises:
+            ConfigError: the run exists and is the other, or is somebody else's private run.
+        """
+        row = self._connection.execute(
+            "SELECT owner, private FROM runs WHERE run_id = ?",
+            (self._identities.run_id(suite, name),),
+        ).fetchone()
+        if row is None:
+            return
+        owner, was_private = row
+        if not self.audience.admits(owner, is_private=bool(was_private)):
+            raise ConfigError(
+                f"suite {suite} cannot take this run entry: {name}", "Choose another --suite."
+            )
+        if was_private and not private:
+            raise ConfigError(
+                f"the run {name} of suite {suite} is private",
+                "Add --private to continue it, or show it to others first.",
+            )
+        if private and not was_private:
+            raise ConfigError(
+                f"the run {name} of suite {suite} exists, and others see it",
+                "Choose another --suite for a private run.",
+            )
+
+    def set_privacy(self, run_id: str, *, private: bool) -> bool:
+        """Keep a run from others, or show it to them. Return False if it was so already."""
+        with self._database.transaction():
+            changed = self._connection.execute(
+                "UPDATE runs SET private = ? WHERE run_id = ? AND private <> ?",
+                (int(private), run_id, int(private)),
+            )
+            return changed.rowcount > 0
 
     def _start_over(self, run_id: str, keys: Iterable[bytes]) -> None:
         """Delete every score of the run and write its instances again."""
@@ -266,6 +345,25 @@ class Runs:
             self._connection.execute(
                 "UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id)
             )
+
+
+def _read_row(row: tuple[Any, ...]) -> Run:
+    run_id, suite, name, benchmark, model, deployment, details, state, *times, owner, private = row
+    started_at, ended_at = times
+    return Run(
+        run_id=run_id,
+        suite=suite,
+        name=name,
+        benchmark=benchmark,
+        model=model,
+        deployment=deployment,
+        details=read_details(details),
+        state=state,
+        started_at=started_at,
+        ended_at=ended_at,
+        owner=owner,
+        is_private=bool(private),
+    )
 
 
 def _now() -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.store.accounts import Accounts
 from agent.store.answers import Answers
 from agent.store.api_tokens import ApiTokens
+from agent.store.audiences import EVERYTHING, Audience
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
 from agent.store.database import Database, translate_errors
@@ -52,13 +53,16 @@ class Store:
         audit: the chained log of events.
     """
 
-    def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
+    def __init__(
+        self, path: Path, vault: Vault, audit_key: bytes, audience: Audience = EVERYTHING
+    ) -> None:
         """Open or create the store at `path` and bring its tables up to date.
 
         Args:
             path: path of the file; its folder is created if it is missing.
             vault: seals and hashes under the data key.
             audit_key: the 32-byte key that chains the audit log; derived from the seal key, not from the data key.
+            audience: who reads the store, and which private runs they see.
 
         Raises:
             StoreError: the file is readable by others, damaged, of a newer version, or was created with other keys.
@@ -68,7 +72,7 @@ class Store:
         self.juries = Juries(self.database)
         self.scores = Scores(self.database, self.juries)
         self.answers = Answers(self.database, self.scores)
-        self.runs = Runs(self.database, self.identities, self.scores)
+        self.runs = Runs(self.database, self.identities, self.scores, audience)
         self.calibrations = Calibrations(self.database, self.identities)
         self.reviews = Reviews(self.database)
         self.outcomes = Outcomes(self.database)

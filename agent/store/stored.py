@@ -15,7 +15,12 @@ RETRIED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One stored run."""
+    """One stored run.
+
+    Attributes:
+        owner: id of the account whose run it is; None for a run made on the command line.
+        is_private: whether only its owner sees it on the service.
+    """
 
     run_id: str
     suite: str
@@ -27,6 +32,8 @@ class Run:
     state: Literal["asking", "ended"]
     started_at: int
     ended_at: int | None
+    owner: str | None = None
+    is_private: bool = False
 
     @property
     def imported(self) -> bool:

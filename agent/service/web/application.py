@@ -162,6 +162,8 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
             desk = Desk(service, store)
             caller, new_cookie = _find_caller(desk, request)
             call = _read_call(request, caller, form, is_secure=service.is_secure)
+            if caller is not None:
+                desk = desk.serve(caller.audience)
             if route.action is not None:
                 if caller is None:
                     return _ask_for_sign_in(request)
@@ -215,6 +217,7 @@ def _answer_operation(
             call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
             if caller is None:
                 raise _RefusedError(_NO_SIGN_IN)
+            desk = desk.serve(caller.audience)
             _check_permission(desk, route, call)
             if route.method != "GET" and caller.session is not None:
                 _check_secret(request.headers.get("x-csrf", ""), caller)

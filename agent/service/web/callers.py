@@ -9,7 +9,7 @@ from starlette.responses import Response
 from agent.access.roles import Action, find_reach, may
 from agent.access.sessions import Session, SessionLimits, read_session
 from agent.access.tokens import read_bearer, read_token
-from agent.store import Account, Store
+from agent.store import PUBLIC, Account, Audience, Store
 
 # A browser sends a cookie with this prefix only to the host that set it, and only over HTTPS.
 _SECURE_COOKIE: Final = "__Host-intramural"
@@ -41,6 +41,12 @@ class Caller:
         if self.scopes is not None and action not in self.scopes:
             return False
         return find_reach(self.account, action) is not None
+
+    @property
+    def audience(self) -> Audience:
+        """Which runs the caller sees: those of everyone, and their own private ones."""
+        account_id = self.account.account_id
+        return Audience(account_id) if self.may(Action.VIEW_PRIVATE_RUNS, account_id) else PUBLIC
 
     @property
     def csrf(self) -> str:

@@ -15,6 +15,7 @@ from markupsafe import escape
 
 from agent.service.frame import Frame
 from agent.service.pages import PageFile
+from agent.store import Audience
 
 _KEPT_S: Final = 2.0
 _MOST_PAGES: Final = 200
@@ -41,15 +42,16 @@ class PageCache:
         self._account_mark = f"account{secrets.token_hex(16)}"
         self._csrf_mark = f"csrf{secrets.token_hex(16)}"
 
-    def draw(self, path: str, frame: Frame, draw: Draw) -> PageFile | None:
+    def draw(self, path: str, audience: Audience, frame: Frame, draw: Draw) -> PageFile | None:
         """Return the page at `path` for a reader, as it is now or was at most two seconds ago.
 
         Args:
             path: the page.
-            frame: the reader's frame. Readers who may enter the same rooms share a page.
+            audience: the reader. Readers who see the same runs and may enter the same rooms share a page.
+            frame: the reader's frame.
             draw: draws the page in a frame.
         """
-        kept = self._find((path, frame.rooms))
+        kept = self._find((path, audience, frame.rooms))
         with kept.drawing:
             if self._clock() - kept.drawn_at >= _KEPT_S:
                 marked = replace(frame, account=self._account_mark, csrf=self._csrf_mark)

@@ -19,6 +19,7 @@ from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
 from agent.service.web.call import Call
 from agent.service.web.service import Desk, build_frame
+from agent.store import PUBLIC
 
 # Pages that show texts of instances, redacted.
 _WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
@@ -71,7 +72,7 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     frame = build_frame(caller, call.route)
     if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
         frame = replace(frame, reveal_path=f"/reveal/{path}")
-    return desk.service.texts.draw(path, frame, desk.service.renderer)
+    return desk.service.texts.draw(path, frame, desk.service.renderer, desk.audience)
 
 
 def reveal(desk: Desk, call: Call) -> Response:
@@ -84,7 +85,7 @@ def reveal(desk: Desk, call: Call) -> Response:
     revealed_to = f"account={call.signed_in.account.account_id} reason={reason}"
     frame = build_frame(call.caller, call.route)
     renderer = desk.service.revealing_renderer
-    page = desk.service.texts.draw(path, frame, renderer, revealed_to)
+    page = desk.service.texts.draw(path, frame, renderer, desk.audience, revealed_to)
     if page is None:
         raise ConfigError("there is no such instance", "Go back to the list of instances.")
     return Response(page.content, media_type=page.media_type)
@@ -92,7 +93,10 @@ def reveal(desk: Desk, call: Call) -> Response:
 
 def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:
     frame = build_frame(call.caller, call.route)
-    return desk.service.kept_pages.draw(path, frame, partial(_draw, desk, path))
+    # Readers without private runs share a page; it is then drawn as everyone sees it, even if one has just been made.
+    if not desk.store.runs.has_private():
+        desk = desk.serve(PUBLIC)
+    return desk.service.kept_pages.draw(path, desk.audience, frame, partial(_draw, desk, path))
 
 
 def _draw(desk: Desk, path: str, frame: Frame) -> PageFile | None:

@@ -1,6 +1,6 @@
 """What the service's handlers work with: the site, its store for one request, and the drawing of pages."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
 
@@ -14,7 +14,7 @@ from agent.service.web.callers import Caller
 from agent.service.web.page_cache import PageCache
 from agent.service.web.texts import TextReader
 from agent.site.directory import Site
-from agent.store import Store
+from agent.store import PUBLIC, Audience, Store
 
 HTML = "text/html; charset=utf-8"
 _ROOMS = (
@@ -24,6 +24,7 @@ _ROOMS = (
     ("Jobs", "/jobs", Action.VIEW_JOBS),
     ("Benchmarks", "/benchmarks", Action.VIEW_DATA),
     ("Models", "/models", Action.VIEW_MODELS),
+    ("Rating", "/rating", Action.RATE_ANSWERS),
     ("Outbox", "/outbox", Action.VIEW_OUTBOX),
     ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
     ("Audit", "/audit", Action.VIEW_AUDIT),
@@ -39,9 +40,10 @@ class Service:
     """
 
     def __init__(self, site: Site, origin: str) -> None:
-        self.site = site
+        # Private runs are shown only to whom a desk is for.
+        self.site = site.serve(PUBLIC)
         self.origin = origin
-        self.texts = TextReader(site)
+        self.texts = TextReader(self.site)
         self.kept_pages = PageCache()
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
@@ -65,10 +67,17 @@ class Desk:
     service: Service
     store: Store
 
+    audience: Audience = PUBLIC
+
     @property
     def site(self) -> Site:
-        """The site."""
-        return self.service.site
+        """The site, with the private runs that the caller may see."""
+        return self.service.site.serve(self.audience)
+
+    def serve(self, audience: Audience) -> "Desk":
+        """Return the desk for a caller, whose private runs the store then shows."""
+        self.store.runs.audience = audience
+        return replace(self, audience=audience)
 
     def draw(self, template: str, call: Call, status: int = 200, **fields: object) -> Response:
         """Draw a page from a template of the folder `web`."""

@@ -4,9 +4,11 @@ The redactor is large and not for several threads, and what it finds is kept in 
 once is quick the next time.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 from agent.errors import AgentError
 from agent.redaction import open_redactor
@@ -15,7 +17,9 @@ from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
 from agent.service.render import Renderer
 from agent.site.directory import Site
-from agent.store import Store
+from agent.store import Audience, Store
+
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,12 @@ class TextReader:
         self._opened: _Opened | None = None
 
     def draw(
-        self, path: str, frame: Frame, renderer: Renderer, revealed_to: str = ""
+        self,
+        path: str,
+        frame: Frame,
+        renderer: Renderer,
+        audience: Audience,
+        revealed_to: str = "",
     ) -> PageFile | None:
         """Draw the page at `path` of the results; None if there is no such page.
 
@@ -44,13 +53,24 @@ class TextReader:
             path: path among the pages of results.
             frame: what surrounds the page.
             renderer: renders redacted pages, or those with original text.
+            audience: who reads it; other people's private runs do not exist for them.
             revealed_to: who sees original text and why, for the audit log; empty for redacted text.
 
         Raises:
             RedactionError: the texts cannot be redacted safely, so nothing is shown.
             StoreError: the store cannot be read, or the audit log cannot be written.
         """
-        return self._thread.submit(self._draw, path, frame, renderer, revealed_to).result()
+        return self._thread.submit(
+            self._draw, path, frame, renderer, audience, revealed_to
+        ).result()
+
+    def clear(self, show: Callable[[Clearer], Shown]) -> Shown:
+        """Return what `show` makes of texts that it has the thread's redactor clear.
+
+        Raises:
+            RedactionError: the texts cannot be redacted safely.
+        """
+        return self._thread.submit(lambda: show(self._open().redacting)).result()
 
     def begin_warming(self) -> None:
         """Load the redactor in the background, so that the first reader need not wait for it."""
@@ -67,9 +87,15 @@ class TextReader:
         self._thread.shutdown()
 
     def _draw(
-        self, path: str, frame: Frame, renderer: Renderer, revealed_to: str
+        self,
+        path: str,
+        frame: Frame,
+        renderer: Renderer,
+        audience: Audience,
+        revealed_to: str,
     ) -> PageFile | None:
         opened = self._open()
+        opened.store.runs.audience = audience
         clearer = opened.redacting
         if revealed_to:
             clearer = Revealing(
