@@ -1,23 +1,31 @@
-"""Hide the letters of a question's answer options, which look like the initials of names: "A. Aspirin B. Heparin"."""
+"""Hide the letters of answer options, which look like the initials of names: "A. Aspirin B. Heparin"."""
 
 import re
 from collections.abc import Iterator, Sequence
 
 from agent.redaction.rules.en.names import words
+from agent.redaction.rules.word_lists import compile_pattern
 
 _LETTER = re.compile(r"(?<![\w.&-])([A-H])\. ?(?=(\S[^\s.,;]*))")
 _QUESTION = re.compile(
     r"(?i)\?|\b(?:which|what|following|options?|choose|select|best|most likely|except)\b"
 )
 _SMALL_WORD = re.compile(r"(?:['’]s)? [a-z]{4}")  # "A. Becker muscular dystrophy"
+# "The answer is B. Mr. Miller should": no initial stands before a title.
+_STATED = compile_pattern(
+    r"(?<=(?<!\p{L})(?i:answer|option|choice|choose|select)(?: is|:)? {0,2})[A-J]\."
+    r"(?= (?i:\L<titles>|\L<titles_in_short>)\b)",
+    "en",
+)
 _REACH = 400  # characters from one option to the next, and from the question to the first
 
 
 def hide_option_letters(text: str) -> str:
-    """Return `text`, of the same length, with "1)" for "A." in the options of a question.
+    """Return `text`, of the same length, with "1)" for "A." in the options of a question and in a stated answer.
 
     A list of initials and family names is left as it is.
     """
+    text = _STATED.sub("1)", text)
     if "A." not in text or "B." not in text:
         return text
     pieces: list[str] = []

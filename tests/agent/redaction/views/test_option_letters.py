@@ -18,6 +18,11 @@ def test_options_stay(engine: Engine, text: str):
     assert engine.redact(text) == text
 
 
+def test_the_letter_of_a_stated_answer_stays_before_a_title(engine: Engine):
+    shown = engine.redact("The answer is B. Mr. Miller should receive aspirin.")
+    assert shown == "The answer is B. [NAME-1] should receive aspirin."
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [
