@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.federation import today_day
 from agent.cli.options import dry_run_option, format_option
 from agent.cli.output import show_rows, with_site
-from agent.cli.submission_context import open_gate
 from agent.errors import BenchmarkError, ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
@@ -18,7 +18,7 @@ from agent.site.directory import Site
 if TYPE_CHECKING:
     from agent.catalog.benchmark import Benchmark
     from agent.datasets.manage.register import AddedData, Attestation, Progress
-    from agent.disclosure.registration import DatasetCandidate, Registered
+    from agent.disclosure.registration import Registered
 
 
 @click.group()
@@ -216,29 +216,24 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
     too little from an earlier one whose results may already be known: register again when more rows have arrived.
     """
     from agent.catalog.run_entries import find_named_benchmark
-    from agent.disclosure.registration import register
+    from agent.disclosure.drafting import register_dataset as register
 
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
-    gate = open_gate(site)
     with site.store() as store:
-        done = register(gate, benchmark, site.data, store, dry_run=dry_run)
-        if done.submission is not None:
-            store.audit.record(
-                "dataset registered",
-                f"benchmark={benchmark.id} version={done.number} commitment={done.candidate.entry.commitment} "
-                f"statement={done.submission.digest}",
-            )
+        done = register(site, store, benchmark_id, today_day(), store.audit.record, dry_run=dry_run)
     _say_registered(benchmark, done)
 
 
 def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
+    from agent.disclosure.drafting import describe_candidate
+
     candidate = done.candidate
     persons = len(candidate.entry.list_persons())
     title = f"{benchmark.id}, version {done.number}" if done.number else f"{benchmark.id} (dry run)"
     click.echo(
         f"{title}: {format_count(persons, 'unit')} in {format_count(candidate.entry.instances, 'row')}"
     )
-    for line in _describe_candidate(candidate):
+    for line in describe_candidate(done):
         click.echo(f"  {line}")
     if done.submission is None:
         click.echo("nothing was registered (--dry-run)")
@@ -258,24 +253,6 @@ def _say_registered(benchmark: "Benchmark", done: "Registered") -> None:
             "the first figures of this version."
         )
     )
-
-
-def _describe_candidate(candidate: "DatasetCandidate") -> list[str]:
-    lines = []
-    if candidate.difference is not None:
-        difference = candidate.difference
-        lines.append(
-            f"since the previous version: {difference.added:,} added, {difference.removed:,} removed, "
-            f"{difference.changed:,} changed"
-        )
-    lines.append(f"units never seen before: {candidate.never_seen:,}")
-    if candidate.merged:
-        lines.append(
-            f"units merged because they share identifiers or records: {candidate.merged:,}"
-        )
-    if candidate.shared_with:
-        lines.append(f"shares patients with versions of: {', '.join(candidate.shared_with)}")
-    return lines
 
 
 def _say_part(benchmark: "Benchmark") -> "Progress":

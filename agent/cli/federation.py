@@ -1,20 +1,17 @@
 """Helpers for commands that use the site's federation and its aggregator."""
 
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
+from agent.io.days import today_day
 from agent.site.directory import Site
+
+__all__ = ["connect_aggregator", "open_federation", "today_day", "write_new_file"]
 
 if TYPE_CHECKING:
     from agent.delivery.membership import Federation
     from agent.delivery.transport import Aggregator
-
-
-def today_day() -> int:
-    """Return today's date (UTC) as the number of days since 1970-01-01."""
-    return (datetime.now(UTC).date() - date(1970, 1, 1)).days
 
 
 def open_federation(site: Site) -> "Federation":
@@ -27,24 +24,9 @@ def open_federation(site: Site) -> "Federation":
 
 def connect_aggregator(site: Site, invited_to: str) -> "Aggregator":
     """Return the aggregator at the address in site.yaml, or else in the invite."""
-    from agent.delivery.transport import Aggregator, AggregatorConnection
+    from agent.disclosure.site_gate import connect_aggregator
 
-    settings = site.settings
-    url = settings.aggregator_url or invited_to
-    if not url:
-        raise ConfigError(
-            "this site lacks the aggregator's address",
-            "Set `aggregator_url` in site.yaml, or exchange files with --export and --import-receipt.",
-        )
-    return Aggregator(
-        AggregatorConnection(
-            url=url,
-            proxy=settings.proxy,
-            ca_bundle=settings.ca_bundle,
-            connect_timeout_s=settings.connect_timeout_s,
-            total_timeout_s=settings.attempt_timeout_s,
-        )
-    )
+    return connect_aggregator(site, invited_to)
 
 
 def write_new_file(path: Path, data: bytes) -> None:

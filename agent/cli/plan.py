@@ -1,9 +1,12 @@
 """The commands `submission plan|abandon|withdraw`, for statements without figures; these too need approval."""
 
+from functools import partial
+
 import click
 
+from agent.cli.federation import today_day
 from agent.cli.output import with_site
-from agent.cli.submission_context import find_scorecard, open_gate, record_event
+from agent.cli.submission_context import record_event
 from agent.site.directory import Site
 from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
 
@@ -38,15 +41,17 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
     The plan's receipt yields the seed with which `intramural run --plan` samples, so the site cannot choose it.
     A result without a plan is also accepted, and is marked as unplanned.
     """
-    from agent.disclosure.declarations import draft_plan
-    from agent.disclosure.plans import HASHED
-    from agent.model_servers.assurance import compute_model_digest
+    from agent.disclosure.drafting import plan_evaluation
 
-    gate = open_gate(site)
-    scorecard = find_scorecard(gate.registry, scorecard_name)
-    weights = compute_model_digest(site, model) if assurance == HASHED else ""
-    drafted = draft_plan(gate, scorecard, model, assurance=assurance, days=days, weights=weights)
-    record_event(site, "plan drafted", f"digest={drafted.digest} day={gate.today_day}")
+    drafted = plan_evaluation(
+        site,
+        scorecard_name,
+        model,
+        assurance=assurance,
+        days=days,
+        today_day=today_day(),
+        audit=partial(record_event, site),
+    )
     click.echo(f"{drafted.state.value} {drafted.digest}")
     click.echo(
         with_site(
@@ -72,11 +77,9 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
 @click.pass_obj
 def abandon(site: Site, digest: str, reason: str) -> None:
     """Draft a statement that a plan ends without a result. The plan and the reason stay in the log."""
-    from agent.disclosure.declarations import draft_abandon
+    from agent.disclosure.drafting import abandon_plan
 
-    gate = open_gate(site)
-    drafted = draft_abandon(gate, gate.outbox.find(digest), reason)
-    record_event(site, "plan given up", f"digest={drafted.digest} day={gate.today_day}")
+    drafted = abandon_plan(site, digest, reason, today_day(), partial(record_event, site))
     click.echo(f"{drafted.state.value} {drafted.digest}")
 
 
@@ -96,9 +99,7 @@ def withdraw(site: Site, digest: str, reason: str) -> None:
 
     The log keeps the result. The model's scores may be submitted again.
     """
-    from agent.disclosure.declarations import draft_withdrawal
+    from agent.disclosure.drafting import withdraw_result
 
-    gate = open_gate(site)
-    drafted = draft_withdrawal(gate, gate.outbox.find(digest), reason)
-    record_event(site, "withdrawal drafted", f"digest={drafted.digest} day={gate.today_day}")
+    drafted = withdraw_result(site, digest, reason, today_day(), partial(record_event, site))
     click.echo(f"{drafted.state.value} {drafted.digest}")

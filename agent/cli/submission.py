@@ -4,7 +4,6 @@ The site's operator prepares and sends. In between the steward, a different pers
 """
 
 import json
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,18 +19,14 @@ from agent.cli.submission_context import (
     DIGEST,
     SHORT,
     choose_submissions,
-    find_scorecard,
-    open_gate,
     open_outbox,
     record_event,
 )
 from agent.cli.submission_page import build_page, print_page
-from agent.errors import DisclosureError
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.delivery.outbox import Submission
-    from agent.disclosure.findings import Finding
     from protocol.registry import Registry
 
 _MAX_SUBJECT_LENGTH = 40  # maximum characters in a table's column
@@ -61,28 +56,19 @@ def prepare(
 
     The figures pass the disclosure gate. There is one draft for each model. Nothing leaves the site yet.
     """
-    from agent.disclosure.collect import collect, list_own_metrics_left_out
-    from agent.disclosure.prepare import prepare
-    from agent.disclosure.scorecard import token_limits
+    from agent.disclosure.drafting import prepare_suite
 
-    gate = open_gate(site)
-    card = find_scorecard(gate.registry, scorecard_name)
-    limits = token_limits(card, site.own_benchmarks)
+    _ = site.settings  # reads the file, so that a folder that is not a site is refused
     with site.store() as store:
-        findings = collect(store, suite, card, models, token_limits=limits)
-        if not findings:
-            raise DisclosureError(
-                f"the suite has no runs of the benchmarks of scorecard {card.name}"
-            )
-        left_out = list_own_metrics_left_out(store, suite, card, models)
-        prepared = prepare(gate, card, findings, suite)
-        for digest in sorted(prepared.new):
-            store.audit.record("submission prepared", f"digest={digest} day={today_day()}")
-    for notice in left_out:
+        done = prepare_suite(
+            site, store, suite, scorecard_name, models, today_day(), store.audit.record
+        )
+    prepared, figures = done.prepared, done.figures
+    for notice in figures.left_out:
         click.echo(f"note: {notice}", err=True)
     rows = []
     for draft in prepared.submissions:
-        rows.append({**_build_row(draft, gate.registry, form), "new": draft.digest in prepared.new})
+        rows.append({**_build_row(draft, done.registry, form), "new": draft.digest in prepared.new})
     columns = {
         "digest": "Digest",
         "model": "Model",
@@ -97,19 +83,9 @@ def prepare(
         click.echo(
             f"draft {digest[:SHORT]} was dropped, because it or an earlier draft would have different contents now"
         )
-    for line in _list_partial_benchmarks(findings):
+    for line in figures.partial:
         click.echo(f"{line}; the board marks the result as partial")
     click.echo(with_site("Show what would leave with `intramural submission show`."))
-
-
-def _list_partial_benchmarks(findings: "Mapping[str, Sequence[Finding]]") -> list[str]:
-    """Return the benchmarks of which only part of the data was asked, each with its extent."""
-    lines: set[str] = set()
-    for findings_of_model in findings.values():
-        for finding in findings_of_model:
-            if finding.subgroup is None and not finding.extent.enough(finding.access):
-                lines.add(f"{finding.benchmark}: {finding.extent}")
-    return sorted(lines)
 
 
 @submission.command()

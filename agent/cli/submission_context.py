@@ -5,17 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from agent.cli.federation import open_federation, today_day
-from agent.errors import ConfigError
-from agent.keys import KeyRole, load_signer, read_data_key
+from agent.cli.federation import today_day
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.delivery.outbox import Outbox, Submission
     from agent.disclosure.prepare import Gate
     from protocol.policy import DisclosurePolicy
-    from protocol.registry import Registry
-    from protocol.scorecard import Scorecard
 
 SHORT: Final = 12  # characters of a digest shown in a table
 DIGEST = click.option(
@@ -32,9 +28,9 @@ def open_outbox(site: Site) -> "Outbox":
 
 def read_site_policy(site: Site) -> "DisclosurePolicy":
     """Read the site's own disclosure policy. Raises ConfigError or DisclosureError."""
-    from agent.disclosure.policy import read_policy
+    from agent.disclosure.site_gate import read_site_policy
 
-    return read_policy(site.settings.disclosure_policy, site.directory)
+    return read_site_policy(site)
 
 
 def record_event(site: Site, event: str, detail: str) -> None:
@@ -50,39 +46,10 @@ def open_gate(site: Site) -> "Gate":
         ConfigError: the site is not enrolled.
         StoreError: a key is missing, too widely readable, or damaged.
     """
-    from agent.disclosure.prepare import Gate
+    from agent.disclosure.site_gate import open_gate
 
-    return Gate(
-        outbox=open_outbox(site),
-        registry=open_federation(site).read_registry(today_day()),
-        policy=read_site_policy(site),
-        signer=load_signer(site.keys / "agent.key", KeyRole.AGENT),
-        data_key=read_data_key(site.keys / "data.key"),
-        seal_key=site.seal_key(),
-        today_day=today_day(),
-    )
-
-
-def find_scorecard(registry: "Registry", name: str | None) -> "Scorecard":
-    """Return the highest version of the named scorecard, or of the only one. Raises ConfigError."""
-    cards = [entry.scorecard for entry in registry.scorecards.values() if not entry.retired]
-    names = sorted({card.name for card in cards})
-    if name is None and len(names) == 1:
-        name = names[0]
-    matching = [card for card in cards if card.name == name]
-    if not names:
-        raise ConfigError(
-            "no scorecard is registered with the aggregator",
-            "Ask the central team to register one.",
-        )
-    if not matching:
-        raise ConfigError(
-            "name the scorecard to report with --scorecard"
-            if name is None
-            else f"there is no scorecard {name}",
-            f"Registered scorecards: {', '.join(names)}.",
-        )
-    return max(matching, key=lambda card: card.version)
+    _ = site.settings  # reads the file, so that a folder that is not a site is refused
+    return open_gate(site, today_day())
 
 
 def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Sequence[Submission]":
