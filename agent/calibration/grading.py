@@ -110,8 +110,7 @@ def begin_grading(store: "Store", calibration: "Calibration", account: str, name
                 "Whoever made it can make another one for more clinicians.",
             )
         rater = store.calibrations.join(calibration.name, account, name)
-        detail = f"name={calibration.name} account={account}"
-        store.audit.record("calibration grading begun", detail)
+        store.audit.record("calibration grading begun", f"name={calibration.name}", account)
     return rater
 
 
@@ -135,8 +134,8 @@ def finish_grading(store: "Store", calibration: "Calibration", account: str) -> 
             raise ConfigError("you have not graded any answer yet", "Grade at least one answer.")
         store.calibrations.finish(calibration.name, account)
         graded = len(rater.grades) if rater is not None else 0
-        detail = f"name={calibration.name} items={graded} account={account}"
-        store.audit.record("calibration grading finished", detail)
+        detail = f"name={calibration.name} items={graded}"
+        store.audit.record("calibration grading finished", detail, account)
 
 
 def read_grading_form(store: "Store", calibration: "Calibration") -> GradingForm:

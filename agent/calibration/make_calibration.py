@@ -248,13 +248,8 @@ def _keep_plan(
         # Someone else may have taken the name while answers were chosen.
         _check_name(store, wanted.name)
         store.calibrations.keep(wanted.name, plan)
-        counts = f"items={len(plan['items'])} raters={wanted.raters}"
-        store.audit.record("calibration made", f"name={wanted.name} {counts}{_name_account(by)}")
-
-
-def _name_account(account: str) -> str:
-    """Return how the audit log names the account; "" on the command line."""
-    return f" account={account}" if account else ""
+        detail = f"name={wanted.name} items={len(plan['items'])} raters={wanted.raters}"
+        store.audit.record("calibration made", detail, by)
 
 
 def require_calibration(store: "Store", name: str) -> "Calibration":
@@ -280,8 +275,7 @@ def delete_calibration(store: "Store", name: str, by: str = "") -> None:
     with store.transaction():
         raters = len(store.calibrations.read_raters(name))
         store.calibrations.delete(name)
-        detail = f"name={name} raters={raters}{_name_account(by)}"
-        store.audit.record("calibration deleted", detail)
+        store.audit.record("calibration deleted", f"name={name} raters={raters}", by)
 
 
 def delete_rater(store: "Store", name: str, number: int) -> None:

@@ -1,10 +1,9 @@
 """The commands `redact review new|mark|report|gold|list|delete`, with which a person checks redaction."""
 
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from agent.review.marking import MarkedSpan
     from agent.store import ReviewedText, Store
 
-FEW_IDENTIFIERS = 100
 _COLUMNS = {
     "entity": "Kind",
     "found": "Found",
@@ -113,20 +111,19 @@ def report(site: Site, name: str, form: str) -> None:
 
     It is measured on the texts reviewed so far, with 95 % intervals.
     """
-    from agent.review.estimate import estimate_recall
+    from agent.review.estimate import summarize_review
     from agent.review.sample import require_review
 
     with site.store() as store:
         require_review(store, name)
-        texts = store.reviews.read_texts(name)
-    reviewed = [text for text in texts if text.figures is not None]
-    if not reviewed:
+        summary = summarize_review(store.reviews.read_texts(name))
+    if not summary.reviewed:
         raise ConfigError(
             f"no text of review {name} has been reviewed yet",
             f"Run `intramural redact review mark {name}`.",
         )
     rows = []
-    for estimate in estimate_recall(reviewed):
+    for estimate in summary.estimates:
         rows.append(
             {
                 "entity": estimate.entity,
@@ -139,18 +136,15 @@ def report(site: Site, name: str, form: str) -> None:
             }
         )
     show_rows(rows, _COLUMNS, form)
-    identifiers = 0
-    for text in reviewed:
-        for rightly_found, missed, _ in (text.figures or {}).values():
-            identifiers += rightly_found + missed
-    records = len({text.record for text in reviewed})
     click.echo(
-        f"{len(reviewed)} of {format_count(len(texts), 'text')} reviewed, of {format_count(records, 'record')}",
+        f"{summary.reviewed} of {format_count(summary.texts, 'text')} reviewed, "
+        f"of {format_count(summary.records, 'record')}",
         err=True,
     )
-    if identifiers < FEW_IDENTIFIERS:
+    if not summary.is_reliable:
         click.echo(
-            f"{format_count(identifiers, 'identifier')}: too few for a reliable estimate; review more records",
+            f"{format_count(summary.identifiers, 'identifier')}: too few for a reliable estimate; "
+            "review more records",
             err=True,
         )
 
@@ -167,19 +161,11 @@ def gold(site: Site, name: str, out: Path) -> None:
     """
     import os
 
-    from agent.redaction.gateway.cases import Revealing
-    from agent.review.sample import read_gold_rows, require_review
+    from agent.review.sample import require_review, reveal_gold_rows
 
     with site.store() as store:
         require_review(store, name)
-        rows = list(read_gold_rows(store, name))
-        if not rows:
-            raise ConfigError(
-                f"no text of review {name} has been reviewed yet",
-                f"Run `intramural redact review mark {name}`.",
-            )
-        revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
-        revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
+        rows = reveal_gold_rows(store, name)
         try:
             handle = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError as error:
@@ -221,23 +207,22 @@ def list_(site: Site, form: str) -> None:
 @click.pass_obj
 def delete(site: Site, name: str) -> None:
     """Delete a review with its texts and marks."""
-    from agent.review.sample import require_review
+    from agent.review.sample import delete_review, require_review
 
     with site.store() as store:
         require_review(store, name)
-        with store.transaction():
-            store.reviews.delete(name)
-            store.audit.record("review deleted", f"name={name}")
+        delete_review(store, name)
     click.echo(f"review {name} deleted")
 
 
 def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
     """Show one text and store the reviewer's marks; return False if the reviewer wants to stop."""
     from agent.redaction.gateway.cases import Revealing
-    from agent.review.marking import MarkedSpan, ReviewVerdict
+    from agent.review.marking import ReviewVerdict
+    from agent.review.record_marks import keep_verdict, read_spans
 
     assert text.content is not None
-    spans = tuple(MarkedSpan(start, end, entity) for start, end, entity in text.content["found"])
+    spans = read_spans(text.content["found"])
     revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
     [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
     click.secho(f"\nText {text.item} of {total}, {format_count(len(spans), 'mark')}", bold=True)
@@ -246,13 +231,7 @@ def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> b
     missed = None if wrong is None else _ask_missed(shown, spans)
     if wrong is None or missed is None:
         return False
-    verdict = ReviewVerdict(spans, wrong, missed)
-    content: Mapping[str, Any] = {
-        **text.content,
-        "wrong": sorted(wrong),
-        "missed": [[span.start, span.end, span.entity] for span in missed],
-    }
-    store.reviews.keep_text(name, text.item, content, verdict.count_figures())
+    keep_verdict(store, name, text, ReviewVerdict(spans, wrong, missed))
     return True
 
 

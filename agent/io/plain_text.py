@@ -7,6 +7,11 @@ _TERMINAL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 )  # control characters and lone surrogates
 
+# Controls that a page does not show, or that would let a text rearrange its surroundings.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
+
 
 # A spreadsheet treats cells that begin with these signs, including full-width ones, as formulas.
 FORMULA_START = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -46,3 +51,11 @@ def _quote_formulas(line: re.Match[str]) -> str:
 def printable(text: str) -> str:
     """Return text without control characters, which could control a terminal, and without lone surrogates."""
     return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
+
+
+def replace_controls(text: str) -> str:
+    """Return text for a page, without controls of terminals or of the writing direction, and of the same length.
+
+    White space stays as it is, so that words which a reader copies from the page are found in the text again.
+    """
+    return _UNSEEN.sub("\ufffd", text)

@@ -26,6 +26,49 @@ class Estimate:
     recall: Mean
 
 
+FEW_IDENTIFIERS = 100  # fewer are too few for a reliable estimate
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewSummary:
+    """The result of a sample as far as it is reviewed.
+
+    Attributes:
+        estimates: for all kinds together, then for each kind.
+        texts: number of texts in the sample.
+        reviewed: number of them that are reviewed.
+        records: number of records with a reviewed text.
+        identifiers: number of identifiers in the reviewed texts.
+    """
+
+    estimates: tuple[Estimate, ...]
+    texts: int
+    reviewed: int
+    records: int
+    identifiers: int
+
+    @property
+    def is_reliable(self) -> bool:
+        """Whether there are enough identifiers for a reliable estimate."""
+        return self.identifiers >= FEW_IDENTIFIERS
+
+
+def summarize_review(texts: Sequence[ReviewedText]) -> ReviewSummary:
+    """Return the result of a sample. Without any reviewed text it has no estimates."""
+    reviewed = [text for text in texts if text.figures is not None]
+    identifiers = 0
+    for text in reviewed:
+        for rightly_found, missed, _ in (text.figures or {}).values():
+            identifiers += rightly_found + missed
+    return ReviewSummary(
+        estimates=tuple(estimate_recall(reviewed)) if reviewed else (),
+        texts=len(texts),
+        reviewed=len(reviewed),
+        records=len({text.record for text in reviewed}),
+        identifiers=identifiers,
+    )
+
+
 def estimate_recall(texts: Sequence[ReviewedText]) -> list[Estimate]:
     """Return the estimate for all kinds together, then one for each kind."""
     kinds: set[str] = set()

@@ -3,23 +3,23 @@
 import random
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import ConfigError
 from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import Withheld
-from agent.review.marking import MarkedSpan, ReviewVerdict
+from agent.review.record_marks import read_verdict
 from agent.vocabulary import Identifier, Instance, Response
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
-    from agent.store import Store
+    from agent.store import Review, Store
 
 # Minimum length of a text without detections: a reviewer need not read "A" or "yes".
 _MIN_WORDS = 4
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,16 @@ class _Record:
     identifiers: tuple[Identifier, ...]
 
 
-def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
+def make_review(site: "Site", wanted: ReviewSampling, by: str = "") -> Sampled:
     """Choose records from a suite's runs, detect identifiers in them, and save both in the encrypted store.
 
     A record is an instance with one answer: prompt, reference answers, answer and reasoning. If several models
     answered the same instance, one of their answers is chosen.
+
+    Args:
+        site: the site.
+        wanted: the request.
+        by: id of the account that asks, for the audit log; empty on the command line.
 
     Raises:
         ConfigError: the name is invalid or in use, the suite does not exist, or the texts of its runs were purged.
@@ -95,11 +100,25 @@ def make_review(site: "Site", wanted: ReviewSampling) -> Sampled:
             "records": len(records),
         }
         with store.transaction():
+            # Someone else may have taken the name while texts were searched.
+            _check_name(store, wanted.name)
             store.reviews.keep(wanted.name, plan, texts)
-            store.audit.record(
-                "review made", f"name={wanted.name} records={len(records)} texts={len(texts)}"
-            )
+            detail = f"name={wanted.name} records={len(records)} texts={len(texts)}"
+            store.audit.record("review made", detail, by)
     return Sampled(records=len(records), texts=len(texts), withheld=withheld)
+
+
+def delete_review(store: "Store", name: str, by: str = "") -> None:
+    """Delete a sample with its texts and marks, and record the deletion in the audit log.
+
+    Args:
+        store: the store.
+        name: the sample.
+        by: id of the account that asks; empty on the command line.
+    """
+    with store.transaction():
+        store.reviews.delete(name)
+        store.audit.record("review deleted", f"name={name}", by)
 
 
 def _check_name(store: "Store", name: str) -> None:
@@ -141,40 +160,66 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
 
 
 def _build_record(instance: Instance, response: Response) -> _Record:
+    texts = list_texts(instance, response)
+    return _Record(texts=tuple(texts), identifiers=Subject.read_instance(instance).identifiers)
+
+
+def list_texts(instance: Instance, response: Response | None) -> list[str]:
+    """Return the texts of an instance and its answer that a reviewer would read, each once."""
     texts = [message.content for message in instance.messages]
     texts += [reference.text for reference in instance.references]
-    texts += [response.text, response.reasoning]
+    if response is not None:
+        texts += [response.text, response.reasoning]
     # A reviewer need not read the same text twice, or a text without letters and digits.
-    readable = dict.fromkeys(text for text in texts if any(map(str.isalnum, text)))
-    return _Record(texts=tuple(readable), identifiers=Subject.read_instance(instance).identifiers)
+    return list(dict.fromkeys(text for text in texts if any(map(str.isalnum, text))))
 
 
-def read_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
-    """Yield the reviewed texts of a sample, with every identifier annotated, in the format of `redact bench`."""
+def reveal_gold_rows(store: "Store", name: str, by: str = "") -> list[dict[str, Any]]:
+    """Return the reviewed texts of a sample, with every identifier annotated, in the format of `redact bench`.
+
+    They are original texts. The audit log says so before they are returned.
+
+    Args:
+        store: the store.
+        name: the sample.
+        by: id of the account that asks; empty on the command line.
+
+    Raises:
+        ConfigError: no text was reviewed yet.
+    """
+    from agent.redaction.gateway.cases import Revealing
+
+    rows = list(_list_gold_rows(store, name))
+    if not rows:
+        raise ConfigError(
+            f"no text of review {name} has been reviewed yet",
+            f"Run `intramural redact review mark {name}`.",
+        )
+    revealing = Revealing(lambda event: store.audit.record("reveal", event, by), "review")
+    revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
+    return rows
+
+
+def _list_gold_rows(store: "Store", name: str) -> Iterator[dict[str, Any]]:
     for text in store.reviews.read_texts(name):
         if text.figures is None or text.content is None:
             continue
-        verdict = ReviewVerdict(
-            found=_read_spans(text.content["found"]),
-            wrong=frozenset(text.content["wrong"]),
-            missed=_read_spans(text.content["missed"]),
-        )
         yield {
             "id": f"{name}-{text.item}",
             "text": text.content["text"],
-            "spans": [[span.start, span.end, span.entity] for span in verdict.list_gold()],
+            "spans": [
+                [span.start, span.end, span.entity] for span in read_verdict(text).list_gold()
+            ],
         }
 
 
-def _read_spans(stored: Sequence[Sequence[Any]]) -> tuple[MarkedSpan, ...]:
-    return tuple(MarkedSpan(start, end, entity) for start, end, entity in stored)
-
-
-def require_review(store: "Store", name: str) -> None:
-    """Raise ConfigError unless the review exists."""
-    if store.reviews.find(name) is None:
+def require_review(store: "Store", name: str) -> "Review":
+    """Return the review with this name. Raises ConfigError if there is none."""
+    review = store.reviews.find(name)
+    if review is None:
         reviews = ", ".join(review.name for review in store.reviews.read_all()) or "none"
         raise ConfigError(
             f"unknown review {name} (existing: {reviews})",
             "Create one with `intramural redact review new`.",
         )
+    return review

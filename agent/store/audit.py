@@ -37,14 +37,21 @@ class AuditLog:
         self._connection = database.connection
         self._audit_key = database.audit_key
 
-    def record(self, event: str, detail: str) -> None:
+    def record(self, event: str, detail: str, by: str = "") -> None:
         """Append an event. `detail` must not contain patient text.
 
         The new event follows the head even if earlier events are missing, so the gap remains visible.
 
+        Args:
+            event: the event, in two or three words.
+            detail: codes, ids and counts.
+            by: id of the account that caused it; empty on the command line.
+
         Raises:
             StoreError: the log's head was changed or restored from a backup, or the log cannot be written.
         """
+        if by:
+            detail = f"{detail} account={by}"
         with self._database.transaction():
             head = self._open_head()
             new = AuditEvent(head.number + 1, int(time.time()), event, detail, head.link, "")

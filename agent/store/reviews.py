@@ -37,6 +37,28 @@ class ReviewedText:
     figures: Mapping[str, tuple[int, int, int]] | None
 
 
+@dataclass(frozen=True, slots=True)
+class RecordState:
+    """How far one record of a sample is reviewed.
+
+    Attributes:
+        record: number of the record in the sample.
+        texts: number of its texts.
+        reviewed: number of them that are reviewed.
+        purged: number of them that were purged before their review.
+    """
+
+    record: int
+    texts: int
+    reviewed: int
+    purged: int
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a text remains to be reviewed."""
+        return self.reviewed + self.purged < self.texts
+
+
 class Reviews:
     """The stored samples of texts whose redaction a person reviews."""
 
@@ -79,20 +101,30 @@ class Reviews:
         """Return the sample with this name, or None."""
         return next((review for review in self.read_all() if review.name == name), None)
 
-    def read_texts(self, name: str) -> list[ReviewedText]:
-        """Return the texts of a sample, in order."""
+    def read_states(self, name: str) -> list[RecordState]:
+        """Return how far each record of a sample is reviewed, in order, without opening a text."""
         rows = self._connection.execute(
-            "SELECT item, record, sealed, figures FROM reviewed_texts WHERE review = ? ORDER BY item",
+            "SELECT record, count(*), count(figures), sum(figures IS NULL AND sealed IS NULL) FROM reviewed_texts"
+            " WHERE review = ? GROUP BY record ORDER BY record",
             (name,),
         ).fetchall()
+        return [RecordState(*row) for row in rows]
+
+    def read_texts(self, name: str, record: int | None = None) -> list[ReviewedText]:
+        """Return the texts of a sample, or of one record of it, in order."""
+        rows = self._connection.execute(
+            "SELECT item, record, sealed, figures FROM reviewed_texts"
+            " WHERE review = ? AND (? IS NULL OR record = ?) ORDER BY item",
+            (name, record, record),
+        ).fetchall()
         texts = []
-        for item, record, sealed, figures in rows:
+        for item, number, sealed, figures in rows:
             content = (
                 None if sealed is None else json.loads(self._vault.open(_bind(name, item), sealed))
             )
             texts.append(
                 ReviewedText(
-                    item=item, record=record, content=content, figures=_read_figures(figures)
+                    item=item, record=number, content=content, figures=_read_figures(figures)
                 )
             )
         return texts
@@ -102,18 +134,29 @@ class Reviews:
         name: str,
         item: int,
         content: Mapping[str, Any],
-        figures: Mapping[str, tuple[int, int, int]],
+        figures: Mapping[str, tuple[int, int, int]] | None,
     ) -> None:
-        """Store the reviewer's marks in one text, replacing any earlier ones."""
+        """Store the reviewer's marks in one text, replacing any earlier ones.
+
+        Without `figures`, they are stored as marks of a text that is still to be reviewed.
+        """
         with self._database.transaction():
             self._connection.execute(
                 "UPDATE reviewed_texts SET sealed = ?, figures = ? WHERE review = ? AND item = ?",
                 (
                     self._seal_text(name, item, content),
-                    json.dumps(figures, sort_keys=True),
+                    None if figures is None else json.dumps(figures, sort_keys=True),
                     name,
                     item,
                 ),
+            )
+
+    def purge_text(self, name: str, item: int) -> None:
+        """Delete one text of a sample with the marks in it; their counts stay."""
+        with self._database.transaction():
+            self._connection.execute(
+                "UPDATE reviewed_texts SET sealed = NULL WHERE review = ? AND item = ?",
+                (name, item),
             )
 
     def delete(self, name: str) -> None:
