@@ -128,44 +128,67 @@ class ClaimsOfText:
         if opening:
             self._add(NO_ERROR, opening.start(), opening.end(), "line", is_final=True)
         self._add_short_sentence()
-        lines = [line for line in patterns.LINE.finditer(self._flat) if line[0].strip(" .-=:,'~+")]
-        if len(lines) > 2 * _MAX_LINES:
-            lines = lines[:_MAX_LINES] + lines[-_MAX_LINES:]
+        lines = self._find_lines()
         numbered: list[_NumberedLine] = []
         for line in lines:
             start, end = line.span()
-            submission = patterns.SUBMISSION.match(self._plain, start, end)
-            if submission:
-                self._add_submission(submission)
+            if self._add_stated_line(start, end) or self._add_incorrect_line(line):
                 continue
-            both = patterns.CORRECT_AND_CORRECTION.match(self._flat, start, end)
-            if both:
-                self._add(CONTRADICTION, start, both.end(), "line", is_final=True)
-                continue
-            if self._add_flagged_line(start, end) or self._add_judged_line(start, end):
-                continue
-            if self._add_correct_line(start, end):
-                continue
-            incorrect = patterns.INCORRECT.match(self._flat, start)
-            number = incorrect and patterns.ID_LINE.match(self._flat, incorrect.end(), end)
-            if incorrect and number and self._is_sentence(number, end):
-                self._add_number(_NumberedLine(line, number), "line")
-                continue
-            if incorrect:
-                self._add(SOME_ERROR, start, incorrect.end(), "line", is_final=True)
-                continue
-            number = patterns.ID_LINE.match(self._flat, start, end)
-            status = number and patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
-            if number and status and not status["wrong"]:
-                self._numbers_called_fine.add(_get_number(number))
-            if number and status and status["wrong"]:
-                self._add(_get_number(number), start, end, "stated verdict", is_final=False)
-            elif number and self._is_sentence(number, end):
+            number = self._read_number(start, end)
+            if number is not None:
                 numbered.append(_NumberedLine(line, number, is_first=line is lines[0]))
         if numbered:
             self._add_numbered(numbered, lines[-1])
         if self._sentences and self._sentences.keys() <= self._numbers_called_fine:
             self._add(NO_ERROR, 0, len(self._flat), "stated verdict", is_final=False)
+
+    def _find_lines(self) -> list[re.Match[str]]:
+        """Return the lines with words; of a very long answer, the first and the last ones."""
+        found = patterns.LINE.finditer(self._flat)
+        lines = [line for line in found if line[0].strip(" .-=:,'~+")]
+        if len(lines) > 2 * _MAX_LINES:
+            return lines[:_MAX_LINES] + lines[-_MAX_LINES:]
+        return lines
+
+    def _add_stated_line(self, start: int, end: int) -> bool:
+        """Add a line that states a whole verdict, in one of the forms in which answers do; return whether it does."""
+        submission = patterns.SUBMISSION.match(self._plain, start, end)
+        if submission:
+            self._add_submission(submission)
+            return True
+        both = patterns.CORRECT_AND_CORRECTION.match(self._flat, start, end)
+        if both:
+            self._add(CONTRADICTION, start, both.end(), "line", is_final=True)
+            return True
+        if self._add_flagged_line(start, end) or self._add_judged_line(start, end):
+            return True
+        return self._add_correct_line(start, end)
+
+    def _add_incorrect_line(self, line: re.Match[str]) -> bool:
+        """Add a line that says "incorrect", with the number of a sentence if it names one."""
+        start, end = line.span()
+        incorrect = patterns.INCORRECT.match(self._flat, start)
+        if incorrect is None:
+            return False
+        number = patterns.ID_LINE.match(self._flat, incorrect.end(), end)
+        if number and self._is_sentence(number, end):
+            self._add_number(_NumberedLine(line, number), "line")
+        else:
+            self._add(SOME_ERROR, start, incorrect.end(), "line", is_final=True)
+        return True
+
+    def _read_number(self, start: int, end: int) -> re.Match[str] | None:
+        """Return the number at the start of a line that names a sentence, and add or note what the line says of it."""
+        number = patterns.ID_LINE.match(self._flat, start, end)
+        if number is None:
+            return None
+        status = patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
+        if status and status["wrong"]:
+            self._add(_get_number(number), start, end, "stated verdict", is_final=False)
+            return None
+        if status:
+            self._numbers_called_fine.add(_get_number(number))
+        return number if self._is_sentence(number, end) else None
 
     def _add_short_sentence(self) -> None:
         """Add a first or last sentence that says no more than that the note is right: "So it's correct."."""
