@@ -34,6 +34,7 @@ from agent.cli.redact import redact
 from agent.cli.reset import reset
 from agent.cli.rotate import rotate
 from agent.cli.run import run
+from agent.cli.runs import runs
 from agent.cli.score import rescore, score
 from agent.cli.serve import serve
 from agent.cli.site import doctor, init, purge
@@ -99,9 +100,9 @@ def intramural(
 
 
 for command in (
-    init, doctor, benchmarks, datasets, run, judge, jobs, summarize, rescore, score, agreement, compare, calibrate,
-    redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate, purge,
-    audit, models, baselines, demo, accounts, tokens,
+    init, doctor, benchmarks, datasets, run, runs, judge, jobs, summarize, rescore, score, agreement, compare,
+    calibrate, redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate,
+    purge, audit, models, baselines, demo, accounts, tokens,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)

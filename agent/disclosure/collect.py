@@ -77,7 +77,7 @@ def collect(
     *,
     token_limits: Mapping[str, int],
 ) -> dict[str, list[Finding]]:
-    """Return the findings of the suite's models, or only of `models`, by the model's name.
+    """Return the findings of the suite's models, or only of `models`, by the model's name. Private runs do not count.
 
     Args:
         store: the site's store.
@@ -92,7 +92,8 @@ def collect(
             another jury, or its units have no names.
     """
     store.runs.require_suite(suite)
-    runs = [run for run in store.runs.select(suite) if not models or run.model in models]
+    shared = [run for run in store.runs.select(suite) if not run.is_private]
+    runs = [run for run in shared if not models or run.model in models]
     lacking = sorted(set(models) - {run.model for run in runs})
     if lacking:
         raise ConfigError(

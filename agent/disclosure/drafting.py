@@ -85,6 +85,7 @@ def collect_suite(
     """
     scorecard = choose_scorecard(registry, scorecard_name)
     check_no_job_works_on(store, suite)
+    _check_all_are_shown(store, suite, models)
     limits = token_limits(scorecard, site.own_benchmarks)
     findings = collect(store, suite, scorecard, models, token_limits=limits)
     if not findings:
@@ -107,6 +108,16 @@ def check_no_job_works_on(store: Store, suite: str) -> None:
             raise DisclosureError(
                 f"job {job.job_id} is working on suite {suite}, so its figures are not final",
                 "Wait until the job has ended, or cancel it.",
+            )
+
+
+def _check_all_are_shown(store: Store, suite: str, models: Collection[str]) -> None:
+    """Refuse private runs: the audit log does not name their suites, so that it could not tell who had a part in it."""
+    for run in store.runs.select(suite):
+        if run.is_private and (not models or run.model in models):
+            raise DisclosureError(
+                f"{run.benchmark}: a run of suite {suite} is kept from others, so it cannot be submitted",
+                "Show the run to others first.",
             )
 
 

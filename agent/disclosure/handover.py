@@ -116,16 +116,27 @@ def take_rejected(site: Site, data: bytes, audit: Audit) -> Rejected:
         DisclosureError: it is not such a file.
     """
     rejection = read_rejected(data)
+    return reject_drafts(site, rejection.digests, rejection.reason, audit)
+
+
+def reject_drafts(site: Site, digests: Sequence[str], reason: str, audit: Audit) -> Rejected:
+    """Discard drafts that the steward rejects, with all drafts that follow them.
+
+    Args:
+        site: the site.
+        digests: the (full) digests of the drafts.
+        reason: one of REJECTION_REASONS.
+        audit: the site's audit log.
+    """
     outbox = Outbox(site.submissions)
     waiting = {draft.digest for draft in outbox.list_submissions() if draft.state is State.PREPARED}
     unknown: list[str] = []
     discarded: list[str] = []
-    for digest in rejection.digests:
+    for digest in digests:
         if digest in waiting:
-            audit("submission rejected", f"digest={digest} reason={rejection.reason}")
+            audit("submission rejected", f"digest={digest} reason={reason}")
             discarded += discard(outbox, digest, audit=audit)
             waiting.difference_update(discarded)
         elif digest not in discarded:
             unknown.append(digest)
-    words = REJECTION_WORDS[rejection.reason]
-    return Rejected(len(rejection.digests), words, tuple(unknown), tuple(discarded))
+    return Rejected(len(digests), REJECTION_WORDS[reason], tuple(unknown), tuple(discarded))

@@ -6,6 +6,7 @@ server wait behind it, and others pass.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from agent.io.wording import format_count
 from agent.store import Job, JobState
@@ -47,14 +48,49 @@ def choose_next(
     for job in queued:
         if len(chosen) >= room:
             break
-        if claims.find_blocker(job) is None:
+        if claims.find_wait(job) is None:
             chosen.append(job)
         claims.add(job)
     return chosen
 
 
+class WaitReason(StrEnum):
+    """The reason why a queued job does not run yet, in words about the job for which it waits."""
+
+    SAME_SERVER = "asks the same inference server"
+    SAME_SUITE = "works on the same suite"
+    LIMIT = "is one of as many as may run at once"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a queued job does not run yet.
+
+    Attributes:
+        reason: the reason.
+        job: the job that has to end first; None if any running one may.
+    """
+
+    reason: WaitReason
+    job: Job | None = None
+
+
 def explain_waiting(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> str:
     """Return why a queued job does not run yet, as a clause that begins with "waits"; empty if it may start.
+
+    For the arguments see `find_wait`.
+    """
+    wait = find_wait(job, jobs, limits)
+    if wait is None:
+        return ""
+    if wait.job is not None:
+        return f"waits for job {wait.job.job_id}, which {wait.reason}"
+    running = sum(other.state is not JobState.QUEUED for other in jobs)
+    return f"waits: {format_count(running, 'job')} of at most {limits.jobs_at_once} at once running"
+
+
+def find_wait(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> Wait | None:
+    """Return why a queued job does not run yet; None if it may start.
 
     Args:
         job: one of `jobs`.
@@ -68,12 +104,10 @@ def explain_waiting(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> str:
     for other in jobs:
         if other.state is JobState.QUEUED and other.place < job.place:
             claims.add(other)
-    blocker = claims.find_blocker(job)
-    if blocker is not None:
-        return f"waits for job {blocker.job_id}"
-    if len(running) >= limits.jobs_at_once:
-        return f"waits: {format_count(len(running), 'job')} of at most {limits.jobs_at_once} at once running"
-    return ""
+    wait = claims.find_wait(job)
+    if wait is None and len(running) >= limits.jobs_at_once:
+        return Wait(WaitReason.LIMIT)
+    return wait
 
 
 class _Claims:
@@ -95,12 +129,12 @@ class _Claims:
         if suite and job.command.whole_suite:
             self._whole_suites.setdefault(suite, []).append(job)
 
-    def find_blocker(self, job: Job) -> Job | None:
-        """Return a job that has to end before this one may start; None if there is none."""
+    def find_wait(self, job: Job) -> Wait | None:
+        """Return the job that has to end before this one may start, with the reason; None if there is none."""
         for server in job.servers:
             users = self._by_server.get(server, [])
             if len(users) >= self._limits.runs_per_server:
-                return users[0]
+                return Wait(WaitReason.SAME_SERVER, users[0])
         by_suite = self._by_suite if job.command.whole_suite else self._whole_suites
         others = by_suite.get(job.command.suite, [])
-        return others[0] if others else None
+        return Wait(WaitReason.SAME_SUITE, others[0]) if others else None

@@ -13,6 +13,23 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class RunForms:
+    """The forms on the page of a run that its reader may use.
+
+    Attributes:
+        run_id: the run's id.
+        is_private: whether only its owner sees it.
+        can_share: whether the reader may show it to others, or keep it from them.
+        can_delete: whether the reader may delete it.
+    """
+
+    run_id: str
+    is_private: bool
+    can_share: bool
+    can_delete: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """What surrounds a page of the service. The read-only pages of `intramural view` have none.
 
@@ -21,9 +38,11 @@ class Frame:
         rooms: the rooms that this account may enter.
         csrf: the secret of the session that every form sends back.
         reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
+        run_forms: the forms on the page of a run; None if there are none.
     """
 
     account: str = ""
     rooms: tuple[Room, ...] = ()
     csrf: str = ""
     reveal_path: str = ""
+    run_forms: RunForms | None = None

@@ -35,6 +35,7 @@ class RunHead:
     data: str
     data_words: str  # description of the data
     began: datetime  # timezone-aware
+    is_private: bool = False  # whether only its owner sees it on the service
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ def build_run_head(run: Run) -> RunHead:
         data=details.data.known,
         data_words=describe_data(details.data),
         began=convert_start(run),
+        is_private=run.is_private,
     )
 
 

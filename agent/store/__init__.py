@@ -5,6 +5,7 @@ from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
 from agent.store.jobs import COMMAND_LINE, Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
+from agent.store.run_deletion import RunContent
 from agent.store.run_details import KeptData, KeptJury, KeptMetric, RunDetails, RunOrigin
 from agent.store.store import Store
 from agent.store.stored import (
@@ -46,6 +47,7 @@ __all__ = [
     "ReviewedText",
     "Role",
     "Run",
+    "RunContent",
     "RunDetails",
     "RunOrigin",
     "RunScore",

@@ -98,6 +98,13 @@ class Runs:
         )
         return {owner for (owner,) in rows}
 
+    def is_private_suite(self, suite: str) -> bool:
+        """Return whether a suite has runs, all of which are private, whoever owns them."""
+        row = self._connection.execute(
+            "SELECT MIN(private) FROM runs WHERE suite = ?", (suite,)
+        ).fetchone()
+        return bool(row[0])
+
     def has_private(self) -> bool:
         """Return whether this audience sees a private run."""
         row = self._connection.execute(

@@ -8,7 +8,7 @@ from agent.store.run_details import RunDetails, write_details
 from agent.store.stored import Judgement, RunScore, UnitScore
 from agent.vocabulary import Reason, Unscored
 
-_DRAFT = "~"  # suffix of a run's id under which draft scores are stored until they replace the run's scores
+DRAFT = "~"  # suffix of a run's id under which draft scores are stored until they replace the run's scores
 
 FiledScore = tuple[int, str, float | Unscored]  # (position, metric, value)
 FiledLabel = tuple[int, str, Unscored | None]  # (position, whole-run metric, why it does not count)
@@ -127,7 +127,7 @@ class Scores:
         with self._database.transaction():
             for table in ("scores", "labelled", "seats"):
                 statement = f"DELETE FROM {table} WHERE run_id = ?"  # noqa: S608
-                self._connection.execute(statement, (run_id + _DRAFT,))
+                self._connection.execute(statement, (run_id + DRAFT,))
 
     def draft(
         self,
@@ -138,8 +138,8 @@ class Scores:
     ) -> None:
         """Store new scores of the run and grades of its jury's seats as drafts, without changing the current ones."""
         with self._database.transaction():
-            self.write(run_id + _DRAFT, scores, labels)
-            self._juries.write_seats(run_id + _DRAFT, seats)
+            self.write(run_id + DRAFT, scores, labels)
+            self._juries.write_seats(run_id + DRAFT, seats)
 
     def put_draft_in_place(
         self, run_id: str, details: RunDetails, plan_digest: bytes, run_scores: Iterable[RunScore]
@@ -158,7 +158,7 @@ class Scores:
                 self._connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))  # noqa: S608 (from above)
                 self._connection.execute(
                     f"UPDATE {table} SET run_id = ? WHERE run_id = ?",  # noqa: S608 (names from above)
-                    (run_id, run_id + _DRAFT),
+                    (run_id, run_id + DRAFT),
                 )
             self.write_whole_run(run_id, run_scores)
             self._connection.execute(

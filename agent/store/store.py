@@ -22,6 +22,7 @@ from agent.store.juries import Juries
 from agent.store.outcomes import Outcomes
 from agent.store.releases import Releases
 from agent.store.reviews import Reviews
+from agent.store.run_deletion import RunContent, count_content, delete_content
 from agent.store.runs import Runs
 from agent.store.scores import Scores
 from agent.store.sessions import Sessions
@@ -121,7 +122,25 @@ class Store:
             connection.execute(
                 "DELETE FROM findings"
             )  # recomputed from the remaining texts when needed
+        self.rewrite_file()
+        return deleted
+
+    def count_run(self, run_id: str) -> RunContent:
+        """Return what the store holds of a run, and so what `delete_run` would delete."""
+        return count_content(self.database.connection, run_id)
+
+    def delete_run(self, run_id: str) -> RunContent:
+        """Delete a run with the texts that no other run uses; return what was deleted.
+
+        `rewrite_file` must follow, outside of any transaction.
+        """
+        with self.transaction():
+            return delete_content(self.database.connection, run_id)
+
+    def rewrite_file(self) -> None:
+        """Write the file anew, so that nothing of deleted rows is left in it or in its write-ahead log."""
+        connection = self.database.connection
         with translate_errors("written"):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             connection.execute("VACUUM")
-        return deleted
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

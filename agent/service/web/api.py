@@ -10,6 +10,7 @@ from agent.service.web import catalog_pages
 from agent.service.web.call import Call
 from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk
+from agent.service.web.shown_jobs import veil_job
 from agent.store.jobs import Job
 
 _JOBS_SHOWN = 100
@@ -61,6 +62,7 @@ class RunLine(_Answer):
     deployment: str
     state: str
     began: datetime
+    private: bool
 
 
 class ProgressLine(_Answer):
@@ -70,6 +72,7 @@ class ProgressLine(_Answer):
     phase: str
     done: int
     failed: int
+    unscored: int
     total: int
     seconds: float
     left: str
@@ -162,6 +165,7 @@ def list_runs(desk: Desk, call: Call) -> list[RunLine]:
                 deployment=run.deployment,
                 state=run.state,
                 began=head.began,
+                private=run.is_private,
             )
         )
     return lines
@@ -171,18 +175,18 @@ def list_jobs(desk: Desk, call: Call) -> list[JobLine]:
     """The jobs that are running or waiting in their order, then those that ended last."""
     del call
     jobs = [*desk.store.jobs.list_open(), *desk.store.jobs.list_recent(_JOBS_SHOWN)]
-    return [_build_job(job) for job in jobs]
+    return [_build_job(desk, job) for job in jobs]
 
 
 def show_job(desk: Desk, call: Call) -> JobLine | None:
     """One job."""
     job = desk.store.jobs.find(call.path["job_id"])
-    return None if job is None else _build_job(job)
+    return None if job is None else _build_job(desk, job)
 
 
 def queue_job(desk: Desk, call: Call, body: NewJob) -> JobLine:
     """Queue a command line of those that may be queued."""
-    return _build_job(queue_for_caller(desk, call, body.arguments, body.title))
+    return _build_job(desk, queue_for_caller(desk, call, body.arguments, body.title))
 
 
 def cancel_job(desk: Desk, call: Call) -> JobLine | None:
@@ -194,7 +198,9 @@ def cancel_job(desk: Desk, call: Call) -> JobLine | None:
     return show_job(desk, call)
 
 
-def _build_job(job: Job) -> JobLine:
+def _build_job(desk: Desk, job: Job) -> JobLine:
+    """Return a job as the caller may see it."""
+    job = veil_job(desk, job)
     at = job.progress
     return JobLine(
         job_id=job.job_id,
@@ -214,6 +220,7 @@ def _build_job(job: Job) -> JobLine:
             phase=at.phase,
             done=at.done,
             failed=at.failed,
+            unscored=at.unscored,
             total=at.total,
             seconds=at.seconds,
             left=at.left,

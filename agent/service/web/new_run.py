@@ -12,7 +12,8 @@ from agent.errors import AgentError, ConfigError
 from agent.io.plain_text import printable
 from agent.service.web.call import Call
 from agent.service.web.catalog_pages import group_by_category, read_benchmarks, read_models
-from agent.service.web.queueing import queue_for_caller
+from agent.service.web.queueing import queue_for_caller, schedule_for_caller
+from agent.service.web.schedule_pages import SCHEDULES
 from agent.service.web.service import Desk, redirect
 
 _FORECAST_WITHIN_S = (
@@ -31,6 +32,8 @@ class Wish:
         suite: name of the suite.
         instances: most instances of each run; empty for all.
         judging: whether juries are asked as well.
+        private: whether the runs are kept from others.
+        cron: times at which the run is queued again and again; empty for once and now.
     """
 
     benchmarks: tuple[str, ...]
@@ -38,6 +41,8 @@ class Wish:
     suite: str
     instances: str
     judging: bool
+    private: bool
+    cron: str
 
     def names(self, benchmark_id: str) -> bool:
         """Return whether a part of this benchmark is wished for."""
@@ -54,8 +59,11 @@ def answer_form(desk: Desk, call: Call) -> Response:
     wish = _read_wish(call)
     try:
         arguments = build_command(desk, wish)
-        if call.get("step") != "queue":
+        if call.get("step") not in ("queue", "schedule"):
             return _draw_form(desk, call, wish, forecast=_forecast(desk, arguments))
+        if call.get("step") == "schedule":
+            schedule_for_caller(desk, call, call.require("cron", "The time"), arguments)
+            return redirect(SCHEDULES)
         job = queue_for_caller(desk, call, arguments)
     except AgentError as error:
         return _draw_form(desk, call, wish, status=400, problem=f"{error} {error.advice}")
@@ -91,6 +99,8 @@ def _read_wish(call: Call) -> Wish:
         suite=call.get("suite", "default").strip() or "default",
         instances=call.get("instances", "" if call.form else "20").strip(),
         judging="judging" in fields or not call.form,
+        private="private" in fields,
+        cron=call.get("cron").strip(),
     )
 
 
@@ -124,6 +134,8 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
         arguments += ["--max-eval-instances", wish.instances]
     if not wish.judging:
         arguments.append("--no-judging")
+    if wish.private:
+        arguments.append("--private")
     for deployment in wish.deployments:
         for benchmark in wish.benchmarks:
             joint = "," if ":" in benchmark else ":"
@@ -146,7 +158,9 @@ def _forecast(desk: Desk, arguments: Sequence[str]) -> list[str]:
         ConfigError: it cannot be run as wished; the message is that of the command.
     """
     directory = str(desk.site.directory)
-    command = [sys.executable, "-m", "agent", "--site", directory, *arguments, "--dry-run"]
+    account = [] if desk.audience.account is None else ["--for-account", desk.audience.account]
+    agent = [sys.executable, "-m", "agent", "--site", directory, *account]
+    command = [*agent, *arguments, "--dry-run"]
     try:
         done = subprocess.run(
             command,

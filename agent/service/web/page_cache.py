@@ -47,18 +47,23 @@ class PageCache:
 
         Args:
             path: the page.
-            audience: the reader. Readers who see the same runs and may enter the same rooms share a page.
+            audience: the reader. Readers who see the same runs in equal frames share a page.
             frame: the reader's frame.
             draw: draws the page in a frame.
         """
-        kept = self._find((path, audience, frame.rooms))
+        marked = replace(frame, account=self._account_mark, csrf=self._csrf_mark)
+        kept = self._find((path, audience, marked))
         with kept.drawing:
             if self._clock() - kept.drawn_at >= _KEPT_S:
-                marked = replace(frame, account=self._account_mark, csrf=self._csrf_mark)
                 kept.page = draw(marked)
                 kept.drawn_at = self._clock()
             page = kept.page
         return None if page is None else self._put_in(page, frame)
+
+    def forget(self) -> None:
+        """Forget all pages, because what they show was deleted, or is no longer for everyone."""
+        with self._lock:
+            self._kept.clear()
 
     def _find(self, key: object) -> _Kept:
         with self._lock:

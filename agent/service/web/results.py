@@ -17,12 +17,14 @@ from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import CuedText
 from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
+from agent.service.web import run_pages
 from agent.service.web.call import Call
 from agent.service.web.service import Desk, build_frame
 from agent.store import PUBLIC
 
 # Pages that show texts of instances, redacted.
 _WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
+_RUN = re.compile(r"runs/([\w-]{1,100})/index\.html")
 _INSTANCE = re.compile(r"runs/[\w-]{1,100}/instance-[1-9]\d{0,8}\.html")
 REASONS = frozenset({"score", "redaction", "clinical"})
 """Why somebody needs original text. Chosen from a list, because the audit log must not contain texts of records."""
@@ -93,6 +95,8 @@ def reveal(desk: Desk, call: Call) -> Response:
 
 def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:
     frame = build_frame(call.caller, call.route)
+    if run := _RUN.fullmatch(path):
+        frame = replace(frame, run_forms=run_pages.build_forms(desk, call, run[1]))
     # Readers without private runs share a page; it is then drawn as everyone sees it, even if one has just been made.
     if not desk.store.runs.has_private():
         desk = desk.serve(PUBLIC)

@@ -22,7 +22,10 @@ from agent.service.web import (
     outbox_pages,
     outside_sign_in,
     rating_pages,
+    redaction_pages,
     results,
+    run_pages,
+    schedule_pages,
     sign_in_pages,
     start_page,
     style_sheets,
@@ -86,7 +89,32 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/", Action.VIEW_BOARDS, start_page.show_start),
     Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
     Route("POST", "/reveal/{path:path}", Action.REVEAL, results.reveal),
+    Route(
+        "POST",
+        "/runs/{run_id}/privacy",
+        Action.VIEW_PRIVATE_RUNS,
+        run_pages.change_privacy,
+        run_pages.find_owner,
+    ),
+    Route(
+        "GET",
+        "/runs/{run_id}/delete",
+        Action.DELETE_RUNS,
+        run_pages.ask_to_delete,
+        run_pages.find_owner,
+    ),
+    Route(
+        "POST", "/runs/{run_id}/delete", Action.DELETE_RUNS, run_pages.delete, run_pages.find_owner
+    ),
     Route("GET", "/jobs", Action.VIEW_JOBS, job_pages.list_jobs),
+    Route("GET", schedule_pages.SCHEDULES, Action.VIEW_JOBS, schedule_pages.list_schedules),
+    Route(
+        "POST",
+        schedule_pages.SCHEDULES + "/{schedule_id}/end",
+        Action.CHANGE_JOBS,
+        schedule_pages.end_schedule,
+        schedule_pages.find_owner,
+    ),
     Route("GET", "/jobs/{job_id}", Action.VIEW_JOBS, job_pages.show_job),
     Route(
         "POST", "/jobs/{job_id}/cancel", Action.CHANGE_JOBS, job_pages.cancel, job_pages.find_owner
@@ -96,6 +124,22 @@ PAGES: tuple[Route, ...] = (
         "/jobs/{job_id}/first",
         Action.CHANGE_JOBS,
         job_pages.move_first,
+        job_pages.find_owner,
+    ),
+    Route(
+        "POST", "/jobs/{job_id}/last", Action.CHANGE_JOBS, job_pages.move_last, job_pages.find_owner
+    ),
+    Route(
+        "GET", "/jobs/{job_id}/log", Action.CHANGE_JOBS, job_pages.show_log, job_pages.find_owner
+    ),
+    Route(
+        "POST", "/jobs/{job_id}/retry", Action.CHANGE_JOBS, job_pages.retry, job_pages.find_owner
+    ),
+    Route(
+        "POST",
+        "/jobs/{job_id}/repeat",
+        Action.CHANGE_JOBS,
+        schedule_pages.repeat_job,
         job_pages.find_owner,
     ),
     Route("GET", "/new-run", Action.QUEUE_JOBS, new_run.show_form),
@@ -113,6 +157,36 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/rating/of/{name}/finish", Action.RATE_ANSWERS, rating_pages.finish),
     Route("GET", "/rating/of/{name}/delete", Action.QUEUE_JOBS, calibration_pages.ask_to_delete),
     Route("POST", "/rating/of/{name}/delete", Action.QUEUE_JOBS, calibration_pages.delete),
+    Route("GET", "/redaction", Action.REVIEW_REDACTION, redaction_pages.list_reviews),
+    Route("GET", "/redaction.js", Action.REVIEW_REDACTION, redaction_pages.show_script),
+    Route("GET", "/redaction/new", Action.REVIEW_REDACTION, redaction_pages.show_form),
+    Route("POST", "/redaction/new", Action.REVIEW_REDACTION, redaction_pages.make),
+    Route("GET", "/redaction/of/{name}", Action.REVIEW_REDACTION, redaction_pages.show_review),
+    Route(
+        "GET",
+        "/redaction/of/{name}/records/{record}",
+        Action.REVIEW_REDACTION,
+        redaction_pages.show_record,
+    ),
+    Route(
+        "POST",
+        "/redaction/of/{name}/records/{record}",
+        Action.REVIEW_REDACTION,
+        redaction_pages.mark,
+    ),
+    Route(
+        "POST",
+        "/redaction/of/{name}/marks",
+        Action.REVIEW_REDACTION,
+        redaction_pages.download_marks,
+    ),
+    Route(
+        "GET",
+        "/redaction/of/{name}/delete",
+        Action.REVIEW_REDACTION,
+        redaction_pages.ask_to_delete,
+    ),
+    Route("POST", "/redaction/of/{name}/delete", Action.REVIEW_REDACTION, redaction_pages.delete),
     Route("GET", "/outbox", Action.VIEW_OUTBOX, outbox_pages.list_outbox),
     Route("GET", "/outbox/request", Action.APPROVE_SUBMISSIONS, outbox_pages.download_request),
     Route("POST", "/outbox/decision", Action.APPROVE_SUBMISSIONS, outbox_pages.take_decision),

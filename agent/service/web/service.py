@@ -25,6 +25,7 @@ _ROOMS = (
     ("Benchmarks", "/benchmarks", Action.VIEW_DATA),
     ("Models", "/models", Action.VIEW_MODELS),
     ("Rating", "/rating", Action.RATE_ANSWERS),
+    ("Redaction", "/redaction", Action.REVIEW_REDACTION),
     ("Outbox", "/outbox", Action.VIEW_OUTBOX),
     ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
     ("Audit", "/audit", Action.VIEW_AUDIT),

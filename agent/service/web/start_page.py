@@ -10,7 +10,9 @@ from agent.delivery.outbox import Outbox
 from agent.service.heads import build_run_head
 from agent.service.web.call import Call
 from agent.service.web.catalog_pages import read_benchmarks
+from agent.service.web.job_pages import explain_all_waiting
 from agent.service.web.service import Desk
+from agent.service.web.shown_jobs import veil_jobs
 from agent.store import Run
 
 _NEWEST = 10
@@ -37,6 +39,7 @@ def show_start(desk: Desk, call: Call) -> Response:
     """Show the first page."""
     caller = call.signed_in
     jobs = desk.store.jobs.list_open()
+    waiting = explain_all_waiting(desk, jobs)
     runs = sorted(desk.store.runs.select(), key=lambda run: run.started_at, reverse=True)
     newest = runs[:_NEWEST]
     return desk.draw(
@@ -44,7 +47,8 @@ def show_start(desk: Desk, call: Call) -> Response:
         call,
         facts=_list_facts(desk, call, runs),
         attention=_list_points(desk, call, runs),
-        jobs=jobs,
+        jobs=veil_jobs(desk, jobs),
+        waiting=waiting,
         runs=[build_run_head(run) for run in newest],
         states={run.run_id: _describe_state(run) for run in newest},
         can_queue=caller.can_enter(Action.QUEUE_JOBS),

@@ -62,7 +62,7 @@ def test_the_list_says_why_a_job_waits_and_how_far_another_is(site: Site):
     rows = json.loads(call(site, "jobs", "list", "--format", "json").stdout)
     assert [row["state"] for row in rows] == ["running", "queued"]
     assert rows[0]["note"] == "PubMedQA: m  3/10 (1 without an answer)  2.0 s, 5 to 7 s left"
-    assert rows[1]["note"] == f"waits for job {first.job_id}"
+    assert rows[1]["note"] == f"waits for job {first.job_id}, which asks the same inference server"
     table = call(site, "jobs", "list").stdout
     assert first.job_id in table
     assert second.job_id in table

@@ -25,14 +25,16 @@ def names(jobs: list[Job]) -> str:
 def test_jobs_on_one_server_take_turns_and_those_on_others_pass():
     jobs = [job("a", "one", state=JobState.RUNNING), job("b", "one"), job("c", "two"), job("d")]
     assert names(choose_next(jobs, LIMITS)) == "cd"
-    assert explain_waiting(jobs[1], jobs, LIMITS) == "waits for job a"
+    waits = explain_waiting(jobs[1], jobs, LIMITS)
+    assert waits == "waits for job a, which asks the same inference server"
     assert explain_waiting(jobs[2], jobs, LIMITS) == ""
 
 
 def test_a_job_that_needs_two_servers_is_not_overtaken_forever():
     jobs = [job("a", "one", state=JobState.RUNNING), job("b", "one", "two"), job("c", "two")]
     assert names(choose_next(jobs, LIMITS)) == ""
-    assert explain_waiting(jobs[2], jobs, LIMITS) == "waits for job b"
+    waits = explain_waiting(jobs[2], jobs, LIMITS)
+    assert waits == "waits for job b, which asks the same inference server"
 
 
 def test_as_many_share_a_server_as_the_setting_allows():
@@ -61,3 +63,5 @@ def test_judging_a_suite_waits_for_the_runs_that_fill_it_and_later_runs_wait_for
     other = job("e", "five", suite="t", whole=True)
     assert names(choose_next([*runs, judging, later, other], LIMITS)) == "be"
     assert names(choose_next([judging, later, other], LIMITS)) == "ce"
+    waits = explain_waiting(later, [judging, later, other], LIMITS)
+    assert waits == "waits for job c, which works on the same suite"

@@ -1,0 +1,148 @@
+"""Who had a part in the statements of the outbox, as the audit log tells.
+
+Nobody approves what they had a part in, and a data scientist sees nothing else in the outbox.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from agent.access.roles import Action
+from agent.delivery.outbox import Outbox, Submission
+from agent.disclosure.exchange import REJECTION_WORDS
+from agent.service.web.call import Call
+from agent.service.web.queueing import find_queuers
+from agent.service.web.service import Desk
+from agent.store import AuditEvent
+from protocol.identity import NONE
+
+_DRAFTED: Final = frozenset(
+    {
+        "submission prepared",
+        "plan drafted",
+        "plan given up",
+        "withdrawal drafted",
+        "dataset registered",
+        "rotation requested",
+    }
+)
+_PREPARED: Final = "suite prepared"
+_STATEMENT = re.compile(
+    r".*\b(?:digest|statement)=(?P<digest>[0-9a-f]{64})\b.* account=(?P<account>\w+)"
+)
+_SUITE = re.compile(r"suite=(?P<suite>\S+) day=\d+ account=(?P<account>\w+)")
+
+
+_REJECTED = re.compile(r"digest=(?P<digest>[0-9a-f]{64}) reason=(?P<reason>\w+)")
+_REJECTIONS_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A draft that a steward rejected, with the reason in words; `at` is in seconds since 1970."""
+
+    digest: str
+    words: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Authors:
+    """Who had a part in statements.
+
+    Attributes:
+        events: the audit log.
+        outbox: the site's outbox.
+        desk: the service's desk, whose store knows the owners of runs.
+    """
+
+    events: Sequence[AuditEvent]
+    outbox: Outbox
+    desk: Desk
+
+    def list_makers(self, submission: Submission) -> frozenset[str]:
+        """Return the accounts whose work a statement is: who drafted it, and who made the runs of its figures."""
+        accounts = set(self.find_drafters(submission.digest))
+        suite = self._find_suite(submission)
+        if suite:
+            accounts |= find_queuers(self.events, suite)
+            accounts |= self._find_preparers(suite)
+            accounts |= {run.owner for run in self.desk.store.runs.select(suite) if run.owner}
+        return frozenset(accounts)
+
+    def list_parties(self, submission: Submission) -> frozenset[str]:
+        """Return all accounts that had a part in a statement, and so may not approve it.
+
+        These are its makers, and those of the datasets and the plan that a result names. If it is not known who
+        drafted a statement or which suite a result is of, whoever queued any job counts.
+        """
+        accounts = set(self.list_makers(submission))
+        is_known = bool(accounts)
+        if submission.is_result:
+            is_known = bool(self._find_suite(submission))
+            result = submission.result
+            for digest in {*result.data.values(), result.plan} - {NONE}:
+                accounts |= self.find_drafters(digest)
+        if not is_known:
+            accounts |= find_queuers(self.events, "")
+        return frozenset(accounts)
+
+    def find_drafters(self, digest: str) -> set[str]:
+        """Return the accounts that drafted the statement with this digest."""
+        accounts: set[str] = set()
+        for event in self.events:
+            if event.event in _DRAFTED and digest in event.detail:
+                found = _STATEMENT.fullmatch(event.detail)
+                if found is not None and found["digest"] == digest:
+                    accounts.add(found["account"])
+        return accounts
+
+    def _find_preparers(self, suite: str) -> set[str]:
+        accounts: set[str] = set()
+        for event in self.events:
+            found = _SUITE.fullmatch(event.detail) if event.event == _PREPARED else None
+            if found is not None and found["suite"] == suite:
+                accounts.add(found["account"])
+        return accounts
+
+    def _find_suite(self, submission: Submission) -> str:
+        """Return the suite of a result; empty for other statements, and if the file of verdicts does not say it."""
+        if not submission.is_result:
+            return ""
+        suite = self.outbox.read_verdicts(submission.digest).get("suite")
+        return suite if isinstance(suite, str) else ""
+
+
+def list_rejections(authors: Authors, call: Call) -> list[Rejection]:
+    """Return the drafts that stewards rejected, newest first: all of them, or those that the caller drafted."""
+    sees_all = call.signed_in.may(Action.VIEW_OUTBOX)
+    account = call.signed_in.account.account_id
+    rejections: list[Rejection] = []
+    for event in reversed(authors.events):
+        found = _REJECTED.match(event.detail) if event.event == "submission rejected" else None
+        if found is None:
+            continue
+        if sees_all or account in authors.find_drafters(found["digest"]):
+            words = REJECTION_WORDS.get(found["reason"], REJECTION_WORDS["other"])
+            rejections.append(Rejection(found["digest"], words, event.at))
+    return rejections[:_REJECTIONS_SHOWN]
+
+
+def read_authors(desk: Desk) -> Authors:
+    """Read the audit log. Raises StoreError if it was changed."""
+    return Authors(desk.store.audit.read_events(), Outbox(desk.site.submissions), desk)
+
+
+def list_visible(desk: Desk, call: Call) -> list[Submission]:
+    """Return the statements that the caller may see, in the order of the chain: all of them, or their own."""
+    submissions = Outbox(desk.site.submissions).list_submissions()
+    if call.signed_in.may(Action.VIEW_OUTBOX):
+        return submissions
+    authors = read_authors(desk)
+    account = call.signed_in.account.account_id
+    visible: list[Submission] = []
+    for submission in submissions:
+        if account in authors.list_makers(submission):
+            visible.append(submission)
+    return visible
