@@ -14,6 +14,7 @@ from agent.io.wording import find_unseen
 LIKE_A_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 _MAX_DEPTH = 20  # limited because the parser's time grows with the square of the depth
+_TOO_DEEP = f"values are nested more than {_MAX_DEPTH} levels deep"
 
 # The C parser, if PyYAML was built with it, gives the same result ten times as fast.
 _Parser: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -37,6 +38,8 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
 def _describe_error(why: yaml.MarkedYAMLError) -> str:
     line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
     problem = why.problem or "is not YAML"
+    if "nesting depth" in problem:  # the C parser of PyYAML 6.0.4 looks ahead and has a limit of its own
+        problem = _TOO_DEEP
     hint = (
         "; in 'single quotes' a backslash has no special meaning"
         if "unknown escape" in problem
@@ -96,7 +99,7 @@ class _Builder:
 
     def _open_collection(self, event: Any) -> None:
         if len(self._open) == _MAX_DEPTH:
-            raise _make_error(f"values are nested more than {_MAX_DEPTH} levels deep", event)
+            raise _make_error(_TOO_DEEP, event)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[object] = []
             self._add_value(items, event)

