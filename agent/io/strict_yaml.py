@@ -38,7 +38,9 @@ def parse_yaml(data: bytes, path: Path, error: type[AgentError]) -> object:
 def _describe_error(why: yaml.MarkedYAMLError) -> str:
     line = f" line {why.problem_mark.line + 1}:" if why.problem_mark else ""
     problem = why.problem or "is not YAML"
-    if "nesting depth" in problem:  # the C parser of PyYAML 6.0.4 looks ahead and has a limit of its own
+    if (
+        "nesting depth" in problem
+    ):  # the C parser of PyYAML 6.0.4 looks ahead and has a limit of its own
         problem = _TOO_DEEP
     hint = (
         "; in 'single quotes' a backslash has no special meaning"
