@@ -45,7 +45,7 @@ def jobs() -> None:
 @format_option()
 @click.pass_obj
 def list_command(site: Site, ended: int, form: str) -> None:
-    """List the jobs: running and queued ones in their order, then those that ended last."""
+    """List open jobs in their order, then those that ended last."""
     from agent.jobs.dispatcher import is_dispatched
 
     with site.store() as store:
@@ -224,7 +224,7 @@ def work_command(site: Site, job_id: str, lifeline: bool) -> None:
 
 @jobs.group()
 def schedule() -> None:
-    """Queue command lines again and again, at the times of a cron expression."""
+    """Queue command lines at the times of a cron expression."""
 
 
 @schedule.command("add", context_settings=_REMAINING_ARGUMENTS)

@@ -90,10 +90,10 @@ def share_command(site: Site, run_id: str) -> None:
 @RUN
 @click.pass_obj
 def unshare_command(site: Site, run_id: str) -> None:
-    """Keep a run from everyone but its owner on the pages of `intramural serve`.
+    """Keep a run from others on the pages of `intramural serve`.
 
-    A run that was made on the command line has no owner, so that nobody sees it there. What has been submitted of a run
-    stays published.
+    Only its owner still sees it there. A run that was made on the command line has no owner, so that nobody does. What
+    has been submitted of a run stays published.
     """
     from agent.runs.privacy import unshare_run
 

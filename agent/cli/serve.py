@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 )
 @click.pass_obj
 def serve(site: "Site", port: int | None) -> None:
-    """Serve pages, an HTTP interface and the job queue to the people of this site.
+    """Serve the pages, the HTTP interface and the job queue.
 
     People sign in with accounts that `intramural accounts add` makes. Jobs of the queue run as long as this command
     does. Only this machine can open the pages, unless site.yaml says otherwise. Stop with Ctrl-C: jobs resume at the

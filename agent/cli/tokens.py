@@ -15,7 +15,7 @@ from agent.site.directory import Site
 
 @click.group()
 def tokens() -> None:
-    """Create, list and revoke API tokens of programs that use the service."""
+    """Create, list and revoke API tokens of the service."""
 
 
 @tokens.command("create")

@@ -10,7 +10,7 @@ from agent.inference.capabilities import Capabilities, Feature
 from agent.inference.wire import request_identity
 from agent.runs.plan import RunOptions, plan_runs
 from agent.site.directory import Site, create_site
-from agent.store import RunDetails
+from agent.store import Audience, RunDetails
 from agent.vocabulary import Failure, Instance, Message, Reason, Reference, Response, Unscored
 
 CAPABILITIES = Capabilities(
@@ -83,6 +83,8 @@ class FilledSite:
         language_model: bool = True,
         ended: bool = True,
         limit: int | None = None,
+        owner: str | None = None,
+        private: bool = False,
         **details: Any,
     ) -> str:
         """Store a run of the cases; return its id. `details` replace what a run would keep of itself."""
@@ -92,7 +94,7 @@ class FilledSite:
             CAPABILITIES.server, CAPABILITIES.features, language_model=language_model
         )
         kept = RunDetails.from_json({**plan.details(found, []).to_json(), **details})
-        with self.site.store() as store:
+        with self.site.serve(Audience(owner, sees_all=owner is None)).store() as store:
             bodies = [
                 request_identity(plan.request(c.instance, Capabilities("unknown", {})))
                 for c in cases
@@ -111,6 +113,7 @@ class FilledSite:
                 details=kept,
                 planned=[(c.instance, key) for c, key in zip(cases, keys, strict=True)],
                 scored_by=plan.scored_by(),
+                private=private,
             )
             store.answers.settle(
                 run_id,

@@ -27,6 +27,14 @@ PEOPLE: Final[Mapping[str, frozenset[Role]]] = {
     "stella": frozenset({Role.STEWARD}),
     "ada": frozenset({Role.ADMINISTRATOR}),
 }
+DEPLOYMENTS = """
+model_deployments:
+  - name: local/qwen
+    model_name: qwen/qwen2.5-7b-instruct
+    client_spec:
+      class_name: helm.clients.vllm_client.VLLMChatClient
+      args: {base_url: "http://127.0.0.1:9/v1", vllm_model_name: qwen}
+"""
 _CSRF = re.compile(r'name="csrf" value="([0-9a-f]{64})"')
 
 

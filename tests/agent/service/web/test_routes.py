@@ -1,6 +1,8 @@
 """Who may enter which route: the whole table, with every person, and every owner of what is meant."""
 
 import re
+import secrets
+from collections.abc import Mapping
 
 import httpx
 import pytest
@@ -9,7 +11,10 @@ from agent.access.roles import Action, find_reach, may
 from agent.service.web.application import API_PREFIX
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.store import Account, QueuedCommand
+from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import Browser, RunningService
+
+Things = Mapping[str, str]
 
 _SIGN_IN = 401
 _FORBIDDEN = 403
@@ -26,15 +31,30 @@ def queue_for(running: RunningService, account: str) -> str:
         return store.jobs.add(command, 1_800_000_000).job_id
 
 
-def fill_path(path: str, job_id: str) -> str:
-    """Return a route's path with values: the job, and things that do not exist."""
-    return re.sub(r"\{.*?\}", "0" * 64, path.replace("{job_id}", job_id))
+def own_things(filled: FilledSite, running: RunningService, account: str) -> Things:
+    """Store one of each thing that has an owner, for an account; return their ids by their names in paths."""
+    owner = None if account == "command line" else account
+    command = QueuedCommand(("rescore", "--suite", "november"), "rescore", account)
+    with running.site.store() as store:
+        schedule_id = store.jobs.add_schedule("0 3 * * *", command, 1_800_000_000).schedule_id
+    return {
+        "job_id": queue_for(running, account),
+        "run_id": filled.add([case(0)], suite=f"suite-{secrets.token_hex(4)}", owner=owner),
+        "schedule_id": schedule_id,
+    }
 
 
-def enter(browser: Browser, route: Route | ApiRoute, job_id: str) -> httpx.Response:
+def fill_path(path: str, things: Things) -> str:
+    """Return a route's path with values: the things, and others that do not exist."""
+    for name, value in things.items():
+        path = path.replace(f"{{{name}}}", value)
+    return re.sub(r"\{.*?\}", "0" * 64, path)
+
+
+def enter(browser: Browser, route: Route | ApiRoute, things: Things) -> httpx.Response:
     """Send the request of a route as the pages would; return the answer."""
     is_api = isinstance(route, ApiRoute)
-    path = fill_path(route.path, job_id)
+    path = fill_path(route.path, things)
     if route.method == "GET":
         return browser.get(API_PREFIX + path if is_api else path)
     if is_api:
@@ -53,9 +73,17 @@ def expect_entry(account: Account, route: Route | ApiRoute, owner: str | None) -
     return may(account, route.action, owner)
 
 
+def test_each_thing_with_an_owner_is_tried_as_its_owner_and_as_somebody_else(
+    filled: FilledSite, running: RunningService
+):
+    owned = {route.path for route in (*PAGES, *API) if route.find_owner}
+    names = {name for path in owned for name in re.findall(r"\{(\w+)\}", path)}
+    assert names == set(own_things(filled, running, "command line"))
+
+
 @pytest.mark.parametrize("name", ["vera", "dana", "stella", "ada"])
 def test_every_route_lets_in_exactly_whom_the_table_allows(
-    running: RunningService, people: dict[str, Account], name: str
+    filled: FilledSite, running: RunningService, people: dict[str, Account], name: str
 ):
     account = people[name]
     owners = {
@@ -69,7 +97,8 @@ def test_every_route_lets_in_exactly_whom_the_table_allows(
         if route.path in ENDING:
             continue
         for whose in OWNERS if route.find_owner else OWNERS[:1]:
-            answer = enter(browser, route, queue_for(running, owners[whose]))
+            things = own_things(filled, running, owners[whose]) if route.find_owner else {}
+            answer = enter(browser, route, things)
             assert answer.status_code < 500, (route.path, answer.text)
             is_in = NOT_ALLOWED not in answer.text
             assert answer.status_code not in (200, 303) or is_in
@@ -80,16 +109,16 @@ def test_every_route_lets_in_exactly_whom_the_table_allows(
 
 def test_nobody_enters_without_a_sign_in(running: RunningService):
     browser = running.visit()
-    job_id = queue_for(running, "command line")
+    things = {"job_id": queue_for(running, "command line")}
     for route in PAGES:
         if route.action is None:
             continue
-        path = fill_path(route.path, job_id)
+        path = fill_path(route.path, things)
         response = browser.get(path) if route.method == "GET" else browser.send(path)
         assert response.status_code == 303, route.path
         assert response.headers["location"].startswith("/sign-in"), route.path
     for operation in API:
-        path = API_PREFIX + fill_path(operation.path, job_id)
+        path = API_PREFIX + fill_path(operation.path, things)
         headers = {"Origin": running.origin}
         body = {"arguments": ["run"]} if operation.body else None
         sent = browser.client.request(operation.method, path, json=body, headers=headers)
@@ -104,7 +133,7 @@ def test_every_form_needs_the_secret_of_its_session(
     for route in PAGES:
         if route.method == "POST" and route.action is not None:
             for secret in ("", "0" * 64):
-                sent = browser.send(fill_path(route.path, job_id), csrf=secret)
+                sent = browser.send(fill_path(route.path, {"job_id": job_id}), csrf=secret)
                 assert sent.status_code == _FORBIDDEN, route.path
     with running.site.store() as store:
         job = store.jobs.find(job_id)

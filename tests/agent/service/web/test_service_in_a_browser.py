@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.agent.service.filled_site import FilledSite, case, failed
 from tests.agent.service.leaky_texts import SCRIPTS
-from tests.agent.service.web.running_service import PASSWORD, RunningService
+from tests.agent.service.web.running_service import DEPLOYMENTS, PASSWORD, RunningService
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = [
@@ -20,14 +20,6 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="the distribution's chromium is not installed"),
 ]
-DEPLOYMENTS = """
-model_deployments:
-  - name: local/qwen
-    model_name: qwen/qwen2.5-7b-instruct
-    client_spec:
-      class_name: helm.clients.vllm_client.VLLMChatClient
-      args: {base_url: "http://127.0.0.1:9/v1", vllm_model_name: qwen}
-"""
 PAGES = {
     "dana": ("/", "/results/index.html", "/results/suites/november/index.html", "/new-run", "/jobs", "/benchmarks",
              "/models", "/outbox", "/account"),
@@ -108,7 +100,7 @@ def test_the_same_task_is_clicked_through_without_script(
     page.check("input[value='pubmed_qa']")
     page.check("input[value='local/qwen']")
     page.click("text=Start without a forecast")
-    assert "waits for its turn" in page.inner_text("main")
+    assert "starts next" in page.inner_text("main")
     page.click("main >> text=Cancel")
     assert "cancelled" in page.inner_text("main")
     context.close()
