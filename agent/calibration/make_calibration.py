@@ -302,19 +302,20 @@ def list_gradable(store: "Store") -> list[tuple[str, str]]:
     """Return each suite and benchmark of which a jury with grading criteria grades a run, sorted."""
     found: set[tuple[str, str]] = set()
     for run in store.runs.select():
-        if _read_run_rubric(run) is not None:
+        if not run.is_private and _read_run_rubric(run) is not None:
             found.add((run.suite, run.benchmark))
     return sorted(found)
 
 
 def _select_runs(store: "Store", suite: str, benchmark: str) -> "list[Run]":
     store.runs.require_suite(suite)
-    runs_of_suite = store.runs.select(suite)
+    # Every clinician sees the answers, and so none is taken from a run that its owner keeps from others.
+    runs_of_suite = [run for run in store.runs.select(suite) if not run.is_private]
     runs = [run for run in runs_of_suite if run.benchmark == benchmark]
     if not runs:
         benchmarks = ", ".join(dict.fromkeys(run.benchmark for run in runs_of_suite))
         raise ConfigError(
-            f"suite {suite} has no run of benchmark {benchmark} (it has {benchmarks})",
+            f"suite {suite} has no run of benchmark {benchmark} that everyone may see (it has {benchmarks or 'none'})",
             "Name a benchmark with --benchmark.",
         )
     judged = [run for run in runs if _read_run_rubric(run) is not None]

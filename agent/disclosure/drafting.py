@@ -104,7 +104,9 @@ def check_no_job_works_on(store: Store, suite: str) -> None:
         DisclosureError: a job of the suite is running.
     """
     for job in store.jobs.list_open():
-        if job.command.suite == suite and job.state in _AT_WORK:
+        # A job of private runs changes no figure that could be submitted.
+        is_at_work = job.state in _AT_WORK and not job.command.private
+        if job.command.suite == suite and is_at_work:
             raise DisclosureError(
                 f"job {job.job_id} is working on suite {suite}, so its figures are not final",
                 "Wait until the job has ended, or cancel it.",

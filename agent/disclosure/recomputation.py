@@ -5,9 +5,11 @@ everything in a result except its position in the chain can be computed again as
 are not needed.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from agent import __version__
 from agent.delivery.outbox import Submission
@@ -25,10 +27,14 @@ from agent.disclosure.ledger import Ledger, ReleaseEntry
 from agent.disclosure.prepare import Gate, choose_policy
 from agent.disclosure.scorecard import token_limits
 from agent.errors import AgentError, DisclosureError
-from agent.store import Run, Store
+from agent.runs.delete_run import DELETED_EVENT
+from agent.runs.privacy import HIDDEN_EVENT
+from agent.store import AuditEvent, Run, Store
 from protocol.identity import NONE, agent_digest
 from protocol.merkle import root
 from protocol.scorecard import Scorecard
+
+_RUN: Final = re.compile(r"run=([0-9a-f]+) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +89,8 @@ def recompute_submission(
                 raise DisclosureError(
                     f"the submission's suite has been run again on other data since then: {', '.join(benchmarks)}"
                 )
+            if removal := _describe_removal(store, submission):
+                return Recomputation(AuditOutcome.NOT_CHECKABLE, removal)
             return Recomputation(
                 AuditOutcome.DIFFERENT, "scores_root: the scores in the store give a different root"
             )
@@ -90,7 +98,8 @@ def recompute_submission(
         for ledger in _list_possible_ledgers(gate.ledger(), submission):
             releases.append(_decide_again(gate, submission, basis, ledger))
     except AgentError as error:
-        return Recomputation(AuditOutcome.NOT_CHECKABLE, str(error))
+        finding = _describe_removal(store, submission) or str(error)
+        return Recomputation(AuditOutcome.NOT_CHECKABLE, finding)
     verdicts = gate.outbox.read_verdicts(submission.digest)
     first_differences: list[str] = []
     for release in releases:
@@ -99,6 +108,25 @@ def recompute_submission(
             return Recomputation(AuditOutcome.MATCH)
         first_differences.append(difference)
     return Recomputation(AuditOutcome.DIFFERENT, first_differences[0])
+
+
+def _describe_removal(store: Store, submission: Submission) -> str:
+    """Return that somebody deleted or hid a run behind a submission, as the audit log tells; empty if nobody did."""
+    for event in reversed(store.audit.read_events()):
+        if submission.digest not in event.detail:
+            continue
+        if event.event == DELETED_EVENT:
+            return f"event {event.number} of the audit log: a run behind it was deleted"
+        if event.event == HIDDEN_EVENT and _is_private(store, event):
+            return f"event {event.number} of the audit log: a run behind it was made private; show it to others first"
+    return ""
+
+
+def _is_private(store: Store, event: AuditEvent) -> bool:
+    """Return whether the run of an event is private now."""
+    named = _RUN.match(event.detail)
+    run = None if named is None else store.runs.find(named[1])
+    return run is not None and run.is_private
 
 
 def find_basis(

@@ -138,7 +138,9 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
     """Return randomly chosen records: as many as requested, or all that have texts."""
     store.runs.require_suite(wanted.suite)
     answers: list[tuple[str, int]] = []
-    for run in store.runs.select(wanted.suite):
+    # Samples are for every reviewer, and so they have no text of a run that its owner keeps from others.
+    shown = [run for run in store.runs.select(wanted.suite) if not run.is_private]
+    for run in shown:
         for position in range(store.answers.count_instances(run.run_id)):
             answers.append((run.run_id, position))
     random.Random(seed).shuffle(answers)  # noqa: S311 (a sample, not a secret)
@@ -153,8 +155,9 @@ def _choose_records(store: "Store", wanted: ReviewSampling, seed: int) -> list[_
                 )
     if not chosen:
         raise ConfigError(
-            f"suite {wanted.suite} has no texts to review: it has no answers yet, or its texts were purged",
-            "Run the suite first.",
+            f"suite {wanted.suite} has no texts to review: it has no answers yet, its texts were purged, or its "
+            "runs are private",
+            "Run the suite first, or show its runs to others.",
         )
     return list(chosen.values())
 

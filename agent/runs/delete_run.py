@@ -1,17 +1,27 @@
 """Delete a run with its texts: after that, nothing in the store tells what it asked, or what came back."""
 
-from agent.errors import ConfigError
-from agent.review.sample import list_texts
-from agent.runs.waiting_submissions import describe_submissions, list_waiting_submissions
+from typing import Final
+
+from agent.errors import ConfigError, StoreError
+from agent.runs.jobs_of_runs import check_no_job_works_on, keep_jobs_private
+from agent.runs.reviewed_copies import purge_copies
+from agent.runs.submissions_of_runs import (
+    describe_submissions,
+    list_audited_submissions,
+    list_digests,
+    list_waiting_submissions,
+)
 from agent.site.directory import Site
-from agent.store import COMMAND_LINE, JobState, Run, RunContent, Store
+from agent.store import COMMAND_LINE, Run, RunContent, Store
+
+DELETED_EVENT: Final = "run deleted"
 
 
 def delete_run(site: Site, store: Store, run: Run, *, by: str = COMMAND_LINE) -> RunContent:
     """Delete a run: its scores, verdicts, answers and questions, as far as no other run has them too.
 
     Copies of its texts in samples for the review of redaction are deleted as well. What left the site, the ledger, the
-    audit log and the logs of jobs stay.
+    audit log and the logs of jobs stay. The audit log names the submissions that cannot be computed again without it.
 
     Args:
         site: the site.
@@ -23,19 +33,23 @@ def delete_run(site: Site, store: Store, run: Run, *, by: str = COMMAND_LINE) ->
         What was deleted.
 
     Raises:
-        ConfigError: see `check_deletable`.
-        StoreError: another process works on the run, or the store cannot be written.
+        ConfigError: see `check_deletable`; or the run was deleted already.
+        StoreError: another process works on the run or begins one, or the store cannot be written.
     """
-    check_deletable(site, store, run)
-    with store.runs.lock(run.run_id):
-        with store.transaction():
-            _purge_reviewed_texts(store, run)
-            content = store.delete_run(run.run_id)
-            store.audit.record(
-                "run deleted",
-                f"run={run.run_id} instances={content.instances} texts={content.texts} account={by}",
-            )
-        store.rewrite_file()
+    with store.runs.lock(run.run_id), store.runs.hold_beginnings(), store.transaction():
+        if store.runs.find(run.run_id) is None:
+            raise ConfigError("the run was deleted already", "See `intramural runs list`.")
+        check_deletable(site, store, run)
+        submissions = list_digests(list_audited_submissions(site, run))
+        purge_copies(store, run)
+        if run.is_private:
+            keep_jobs_private(store, run)
+        content = store.delete_run(run.run_id)
+        counts = f"instances={content.instances} texts={content.texts}"
+        store.audit.record(
+            DELETED_EVENT, f"run={run.run_id} {counts} submissions={submissions} account={by}"
+        )
+    _rewrite_file(store)
     return content
 
 
@@ -43,14 +57,9 @@ def check_deletable(site: Site, store: Store, run: Run) -> None:
     """Check that nothing needs a run.
 
     Raises:
-        ConfigError: a job works on its suite, or a submission without a receipt was prepared from it.
+        ConfigError: a job may be working on it, or a submission without a receipt was prepared from it.
     """
-    for job in store.jobs.list_open():
-        if job.state is not JobState.QUEUED and job.command.suite == run.suite:
-            raise ConfigError(
-                f"job {job.job_id} works on the suite of this run",
-                "Wait until it has ended, or cancel it.",
-            )
+    check_no_job_works_on(store, run)
     waiting = list_waiting_submissions(site, run)
     if waiting:
         raise ConfigError(
@@ -59,19 +68,11 @@ def check_deletable(site: Site, store: Store, run: Run) -> None:
         )
 
 
-def _purge_reviewed_texts(store: Store, run: Run) -> None:
-    """Delete the copies of a run's texts in samples for the review of redaction; the marks' counts stay."""
-    copies: dict[str, list[tuple[str, int]]] = {}
-    for review in store.reviews.read_all():
-        for text in store.reviews.read_texts(review.name):
-            if text.content is not None:
-                copies.setdefault(text.content["text"], []).append((review.name, text.item))
-    if not copies:
-        return
-    positions = range(store.answers.count_instances(run.run_id))
-    for stored in store.answers.read_each_instance(run.run_id, positions):
-        if stored.instance is None:
-            continue
-        for words in list_texts(stored.instance, stored.response):
-            for name, item in copies.pop(words, ()):
-                store.reviews.purge_text(name, item)
+def _rewrite_file(store: Store) -> None:
+    try:
+        store.rewrite_file()
+    except StoreError as error:
+        raise StoreError(
+            f"the run was deleted, but traces of its encrypted texts may remain in the store's file ({error})",
+            "`intramural purge` writes the file anew; a large number of days deletes nothing else.",
+        ) from None

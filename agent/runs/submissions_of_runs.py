@@ -1,8 +1,9 @@
-"""Find the submissions for which a run is still needed: a steward or an audit may have to compute them again."""
+"""Find the submissions that contain a run's figures: a steward or an audit may have to compute them again."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from agent.delivery.outbox import Outbox, State, Submission
+from agent.delivery.outbox import LIVE, Outbox, State, Submission
 from agent.site.directory import Site
 from agent.store import Run
 from protocol.identity import model_digest
@@ -17,19 +18,38 @@ def list_waiting_submissions(site: Site, run: Run) -> list[Submission]:
     Raises:
         DisclosureError, StoreError: a file of the outbox was changed or cannot be read.
     """
+    return [submission for submission in _list_results(site, run) if submission.state in _WAITING]
+
+
+def list_audited_submissions(site: Site, run: Run) -> list[Submission]:
+    """Return the results of a run's suite and model that `audit verify` computes again.
+
+    Raises:
+        DisclosureError, StoreError: a file of the outbox was changed or cannot be read.
+    """
+    return [submission for submission in _list_results(site, run) if submission.state in LIVE]
+
+
+def _list_results(site: Site, run: Run) -> list[Submission]:
+    """Return all results of a run's suite and model, and those whose file of verdicts does not name the suite."""
     outbox = Outbox(site.submissions)
     model = model_digest(run.model)
-    waiting: list[Submission] = []
+    results: list[Submission] = []
     for submission in outbox.list_submissions():
-        if not submission.is_result or submission.state not in _WAITING:
+        if not submission.is_result or submission.result.model != model:
             continue
         suite = outbox.read_verdicts(submission.digest).get("suite")
-        if submission.result.model == model and suite in (None, "", run.suite):
-            waiting.append(submission)
-    return waiting
+        if suite in (None, "", run.suite):
+            results.append(submission)
+    return results
 
 
-def describe_submissions(submissions: list[Submission]) -> str:
+def list_digests(submissions: Sequence[Submission]) -> str:
+    """Return the digests of submissions for the audit log; "-" if there are none."""
+    return ",".join(submission.digest for submission in submissions) or "-"
+
+
+def describe_submissions(submissions: Sequence[Submission]) -> str:
     """Return submissions as words, such as "draft 0123456789ab"."""
     words = []
     for submission in submissions:

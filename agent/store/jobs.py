@@ -10,7 +10,7 @@ states that it starts from, so that it is safe to repeat and a late one changes 
 
 import json
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -315,8 +315,7 @@ class Jobs:
     def add_schedule(self, cron: str, command: QueuedCommand, now: float) -> Schedule:
         """Store a schedule, whose first time is after `now`, and return it."""
         schedule_id = secrets.token_hex(8)
-        content = _encode({"cron": cron, "command": asdict(command)})
-        sealed = self._vault.seal(_bind_schedule(schedule_id), content)
+        sealed = self._seal_schedule(schedule_id, cron, command)
         with self._database.transaction():
             self._connection.execute(
                 "INSERT INTO schedules VALUES (?, ?, ?, ?)", (schedule_id, sealed, now, now)
@@ -336,6 +335,23 @@ class Jobs:
                 Schedule(schedule_id, content["cron"], command, made_at, considered_until)
             )
         return schedules
+
+    def keep_private(self, suite: str, account: str) -> None:
+        """Mark the jobs and schedules of an account in a suite as private."""
+        with self._database.transaction():
+            for job in self._select("1"):
+                if _is_shown(job.command, suite, account):
+                    command = replace(job.command, private=True)
+                    sealed = self._vault.seal(_bind_job(job.job_id), _encode(asdict(command)))
+                    self._change("UPDATE jobs SET sealed = ? WHERE job_id = ?", sealed, job.job_id)
+            for schedule in self.list_schedules():
+                if _is_shown(schedule.command, suite, account):
+                    command = replace(schedule.command, private=True)
+                    self._change(
+                        "UPDATE schedules SET sealed = ? WHERE schedule_id = ?",
+                        self._seal_schedule(schedule.schedule_id, schedule.cron, command),
+                        schedule.schedule_id,
+                    )
 
     def remove_schedule(self, schedule_id: str) -> bool:
         """Delete a schedule; its jobs stay. Return False if there is none."""
@@ -360,6 +376,10 @@ class Jobs:
             if not is_new or self._has_open_job(schedule.schedule_id):
                 return None
             return self.add(schedule.command, now, schedule.schedule_id)
+
+    def _seal_schedule(self, schedule_id: str, cron: str, command: QueuedCommand) -> bytes:
+        content = _encode({"cron": cron, "command": asdict(command)})
+        return self._vault.seal(_bind_schedule(schedule_id), content)
 
     def _has_open_job(self, schedule_id: str) -> bool:
         row = self._connection.execute(
@@ -417,6 +437,10 @@ def _read_command(content: dict[str, Any]) -> QueuedCommand:
         whole_suite=content["whole_suite"],
         private=content.get("private", False),
     )
+
+
+def _is_shown(command: QueuedCommand, suite: str, account: str) -> bool:
+    return command.suite == suite and command.account == account and not command.private
 
 
 def _encode(content: object) -> bytes:

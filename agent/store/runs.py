@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -26,6 +27,21 @@ _RUNS = (
 )
 # The runs that an audience sees; its values are those of `_list_seen`.
 _SEEN = "(private = 0 OR ? OR owner IS NOT NULL AND owner IS ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptPlan:
+    """A plan whose questions are stored.
+
+    Attributes:
+        digest: the keyed digest of the plan.
+        keys: the instance, unit, record and request keys of each instance, joined.
+        subgroups: the values of each attribute for all instances, encoded.
+    """
+
+    digest: bytes
+    keys: Sequence[bytes]
+    subgroups: bytes
 
 
 class Runs:
@@ -142,6 +158,31 @@ class Runs:
         return row is not None
 
     @contextmanager
+    def hold_beginnings(self) -> Iterator[None]:
+        """Return a context in which no run begins: texts that no run has can then be deleted.
+
+        Raises:
+            StoreError: a run is beginning.
+        """
+        with self._lock_beginnings(fcntl.LOCK_EX | fcntl.LOCK_NB):
+            yield
+
+    @contextmanager
+    def _lock_beginnings(self, operation: int) -> Iterator[None]:
+        path = self._database.path.parent / "beginnings.lock"
+        descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            try:
+                fcntl.flock(descriptor, operation)
+            except OSError:
+                raise StoreError(
+                    "a run is just beginning", "Wait a moment, then try again."
+                ) from None
+            yield
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
     def lock(self, run_id: str) -> Iterator[None]:
         """Return a context that locks the run, so that two processes never ask the same questions.
 
@@ -199,11 +240,50 @@ class Runs:
         """
         run_id = self._identities.run_id(suite, name)
         self.check_privacy(suite, name, private=private)
+        # Questions are stored before the run that has them, and must not be deleted in between.
+        with self._lock_beginnings(fcntl.LOCK_SH):
+            kept = self._keep_plan(benchmark, lineage, planned, scored_by)
+            with self._database.transaction():
+                is_same_plan = self.holds_plan(run_id, kept.digest)
+                self._connection.execute(
+                    "INSERT INTO runs (run_id, suite, name, benchmark, model, deployment, details, plan_digest, state, "
+                    "started_at, owner, private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?, ?, ?) "
+                    "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
+                    "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
+                    "state = 'asking'",
+                    (
+                        run_id,
+                        suite,
+                        name,
+                        benchmark,
+                        model,
+                        deployment,
+                        write_details(details),
+                        kept.digest,
+                        _now(),
+                        self.audience.account,
+                        int(private),
+                    ),
+                )
+                if not is_same_plan:
+                    self._start_over(run_id, kept.keys)
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO subgroups VALUES (?, ?)",
+                    (run_id, self._vault.seal(b"subgroups\0" + run_id.encode(), kept.subgroups)),
+                )
+        return run_id
+
+    def _keep_plan(
+        self,
+        benchmark: str,
+        lineage: str,
+        planned: Iterable[tuple[Instance, bytes]],
+        scored_by: Sequence[str],
+    ) -> _KeptPlan:
+        """Store the questions of a plan, in batches; return its instances' keys. For the arguments see `begin`."""
         plan = PlanDigest(scored_by)
         subgroups = SubgroupLabels()
-        keys: list[
-            bytes
-        ] = []  # the instance, unit, record and request keys of each instance, joined
+        keys: list[bytes] = []
         walk = iter(planned)
         while batch := list(islice(walk, BATCH)):
             questions = [encode_question(instance) for instance, _ in batch]
@@ -220,36 +300,7 @@ class Runs:
                 instance_key = self._identities.instance_key(benchmark, instance.id)
                 unit_key = self._identities.unit_key(lineage, instance.unit)
                 keys.append(instance_key + unit_key + record_key + request_key)
-        plan_digest = self._identities.key_plan(plan)
-        with self._database.transaction():
-            is_same_plan = self.holds_plan(run_id, plan_digest)
-            self._connection.execute(
-                "INSERT INTO runs (run_id, suite, name, benchmark, model, deployment, details, plan_digest, state, "
-                "started_at, owner, private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'asking', ?, ?, ?) "
-                "ON CONFLICT (run_id) DO UPDATE SET benchmark = excluded.benchmark, model = excluded.model, "
-                "deployment = excluded.deployment, details = excluded.details, plan_digest = excluded.plan_digest, "
-                "state = 'asking'",
-                (
-                    run_id,
-                    suite,
-                    name,
-                    benchmark,
-                    model,
-                    deployment,
-                    write_details(details),
-                    plan_digest,
-                    _now(),
-                    self.audience.account,
-                    int(private),
-                ),
-            )
-            if not is_same_plan:
-                self._start_over(run_id, keys)
-            self._connection.execute(
-                "INSERT OR REPLACE INTO subgroups VALUES (?, ?)",
-                (run_id, self._vault.seal(b"subgroups\0" + run_id.encode(), subgroups.encode())),
-            )
-        return run_id
+        return _KeptPlan(self._identities.key_plan(plan), keys, subgroups.encode())
 
     def check_privacy(self, suite: str, name: str, *, private: bool) -> None:
         """Check that a run may be begun or continued as it is wanted: private, or visible to everyone.

@@ -8,6 +8,7 @@ import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from agent.errors import StoreError
 from agent.store.accounts import Accounts
 from agent.store.answers import Answers
 from agent.store.api_tokens import ApiTokens
@@ -132,15 +133,30 @@ class Store:
     def delete_run(self, run_id: str) -> RunContent:
         """Delete a run with the texts that no other run uses; return what was deleted.
 
-        `rewrite_file` must follow, outside of any transaction.
+        No run may begin meanwhile (`runs.hold_beginnings`). `rewrite_file` must follow, outside of any transaction.
         """
         with self.transaction():
             return delete_content(self.database.connection, run_id)
 
     def rewrite_file(self) -> None:
-        """Write the file anew, so that nothing of deleted rows is left in it or in its write-ahead log."""
+        """Write the file anew, so that nothing of deleted rows is left in it or in its write-ahead log.
+
+        Raises:
+            StoreError: it cannot be written, or another process has been reading it all the time.
+        """
         connection = self.database.connection
         with translate_errors("written"):
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._empty_log()
             connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._empty_log()
+
+    def _empty_log(self) -> None:
+        """Merge the write-ahead log into the file. SQLite waits for readers, and then says whether it could."""
+        (is_busy, *_) = self.database.connection.execute(
+            "PRAGMA wal_checkpoint(TRUNCATE)"
+        ).fetchone()
+        if is_busy:
+            raise StoreError(
+                "the store cannot be written anew (it is being read)",
+                "Run the same command again once other commands have ended.",
+            )

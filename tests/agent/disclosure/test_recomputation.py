@@ -14,6 +14,10 @@ from agent.disclosure.collect import collect
 from agent.disclosure.ledger import DatasetEntry, UnitRecord
 from agent.disclosure.prepare import Gate, draft_statement, prepare
 from agent.disclosure.recomputation import Recomputation, find_basis, recompute_submission
+from agent.errors import ConfigError
+from agent.runs.delete_run import delete_run
+from agent.runs.privacy import share_run, unshare_run
+from agent.site.directory import Site
 from agent.store import Store, Vault
 from protocol.identity import NONE
 from protocol.policy import bucket_of
@@ -135,6 +139,40 @@ def test_one_score_changed_since_is_seen(store: Store, gate: Gate, tmp_path: Pat
         "different",
         "scores_root: the scores in the store give a different root",
     )
+
+
+@pytest.mark.parametrize("removal", ["deleted", "made private"])
+def test_a_run_that_its_owner_removed_since_is_told_from_scores_that_were_changed(
+    store: Store, gate: Gate, tmp_path: Path, removal: str
+) -> None:
+    submission = submit(store, gate)
+    (tmp_path / "submissions" / f"{submission.digest}.receipt").write_text("a receipt\n")
+    run = next(run for run in store.runs.select("s") if run.benchmark == EXAM)
+    site = Site(tmp_path)
+    if removal == "deleted":
+        delete_run(site, store, run)
+    else:
+        unshare_run(site, store, run)
+    outcome, finding = recompute(store, gate, submission)
+    assert outcome == "not_checkable"
+    assert f"a run behind it was {removal}" in finding
+    if removal == "deleted":
+        return
+    share_run(store, run)
+    assert recompute(store, gate, submission) == ("match", "")
+    # Whoever hides a run for a while cannot excuse a change with it.
+    change(tmp_path, "UPDATE scores SET value = 1.0 - value WHERE position = 7")
+    assert recompute(store, gate, submission)[0] == "different"
+
+
+def test_a_run_is_kept_while_a_submission_of_it_has_no_receipt(
+    store: Store, gate: Gate, tmp_path: Path
+) -> None:
+    submission = submit(store, gate)
+    run = next(run for run in store.runs.select("s") if run.benchmark == EXAM)
+    for remove in (delete_run, unshare_run):
+        with pytest.raises(ConfigError, match=f"submission {submission.digest[:12]}"):
+            remove(Site(tmp_path), store, run)
 
 
 def test_verdict_file_that_lies_is_named_with_its_first_lie(store: Store, gate: Gate) -> None:
