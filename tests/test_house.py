@@ -45,7 +45,7 @@ ROOMS = (
         "judging",
         "runs",
     ),
-    *("exchange", "disclosure", "jobs", "service", "notebook", "cli"),
+    *("exchange", "disclosure", "alerts", "jobs", "service", "notebook", "cli"),
 )
 """The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
 
@@ -130,17 +130,20 @@ def test_protocol_has_no_clock_disk_network_or_randomness():
     assert wrong == {}
 
 
-def test_only_inference_delivery_and_the_fetching_of_public_data_open_connections_from_the_agent():
-    clients = {"httpx", "requests", "urllib.request", "http.client", "aiohttp"}
+def test_only_the_named_rooms_and_modules_open_connections_from_the_agent():
+    clients = {"httpx", "requests", "urllib.request", "http.client", "aiohttp", "smtplib", "ftplib"}
     listeners = {"agent/service/server.py", "agent/service/web/serve.py"}
     wrong = []
     for path in modules("agent"):
         name, found = path.relative_to(ROOT).as_posix(), imports(path)
         # loopback.py: is the server ready that the agent itself started on this machine?
         # oidc.py: a person signs in at the site's own OpenID provider, on the host of oidc_issuer alone
+        # webhook.py, mail.py: codes and counts go to the receivers of alerts in site.yaml
         # fetch.py: `intramural datasets fetch` downloads a public set from its pinned address, and only when asked.
         if name.startswith(("agent/inference/", "agent/delivery/")) or name in (
             "agent/access/oidc.py",
+            "agent/alerts/mail.py",
+            "agent/alerts/webhook.py",
             "agent/datasets/manage/fetch.py",
             "agent/model_servers/loopback.py",
         ):
@@ -154,7 +157,7 @@ def test_help_costs_no_heavy_import():
     script = (
         "import sys; import agent.cli.main; "
         "heavy = {'numpy','presidio_analyzer','spacy','httpx','rich','pydantic','fastapi','uvicorn','jinja2',"
-        "'sqlalchemy','rouge_score','nltk','pyhocon','argon2','authlib','joserfc','pandas'}; "
+        "'smtplib','sqlalchemy','rouge_score','nltk','pyhocon','argon2','authlib','joserfc','pandas'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"

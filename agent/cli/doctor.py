@@ -13,6 +13,7 @@ from agent.catalog.deployments import read_deployments
 from agent.catalog.judges import read_jury
 from agent.cli.checks import Check, run_check
 from agent.cli.doctor_access import check_access
+from agent.cli.doctor_alerts import check_alerts
 from agent.cli.doctor_network import check_site_network
 from agent.cli.doctor_servers import check_servers
 from agent.datasets.manage.check import read_data
@@ -73,6 +74,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield run_check("outgoing", lambda: _check_outgoing(site))
     yield from check_site_network(site)
     yield from check_access(site)
+    yield from check_alerts(site)
     yield from check_servers(site, server, model)
     if server is None:
         yield run_check("jury", lambda: _check_jury(site))
@@ -287,6 +289,9 @@ def _check_approval(site: Site) -> Check:
 
 def _check_outgoing(site: Site) -> Check:
     """Report all addresses that the agent can reach: those in the settings and in the invite."""
+    from agent.alerts.channels import read_plan
+    from agent.alerts.standing import describe_receivers
+
     outside = [host for host in site.settings.allowed_hosts if not _is_inside(host)]
     aggregator = _aggregator_url(site)
     way = " through the proxy of site.yaml" if site.settings.proxy else ""
@@ -295,6 +300,9 @@ def _check_outgoing(site: Site) -> Check:
         if aggregator
         else "submissions leave as files only"
     )
+    receivers = describe_receivers(read_plan(site.settings))
+    if receivers:
+        finding += f"; alerts, which are codes and counts, go to {receivers}"
     judges = len(site.settings.outside_judge_hosts)
     if judges:
         finding += f"; redacted text may be sent to judges on {judges} external hosts"

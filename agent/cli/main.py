@@ -17,6 +17,7 @@ import click
 
 from agent.cli.accounts import accounts
 from agent.cli.agreement import agreement
+from agent.cli.alerts import alerts
 from agent.cli.audit import audit
 from agent.cli.benchmarks import benchmarks
 from agent.cli.calibrate import calibrate
@@ -103,6 +104,7 @@ for command in (
     init, doctor, benchmarks, datasets, run, runs, judge, jobs, summarize, rescore, score, agreement, compare,
     calibrate, redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate,
     purge, audit, models, baselines, demo, accounts, tokens,
+    alerts,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
+from agent.alerts.courier import AlertCourier
 from agent.errors import AgentError, BusyError
 from agent.jobs.cron import find_last_time
 from agent.jobs.job_files import JobFiles, take_lock
@@ -37,7 +38,7 @@ log = logging.getLogger("intramural.jobs")
 
 
 class Dispatcher:
-    """Works off a site's queue, in a thread of its own.
+    """Works off a site's queue, in a thread of its own; another one sends alerts.
 
         with Dispatcher(site) as dispatcher: ...
 
@@ -66,6 +67,7 @@ class Dispatcher:
         self._limits = TurnLimits(1, 1)
         self._lock: int | None = None
         self._thread: threading.Thread | None = None
+        self._courier: AlertCourier | None = None
         self._is_stopping = threading.Event()
         self._woken = threading.Event()
         self._failed_starts: dict[str, int] = {}
@@ -87,6 +89,8 @@ class Dispatcher:
         self._lock = _take_dispatcher_lock(self._files)
         self._thread = threading.Thread(target=self._dispatch, name="dispatcher", daemon=True)
         self._thread.start()
+        self._courier = AlertCourier(self._site, clock=self._clock)
+        self._courier.start()
 
     def stop(self) -> None:
         """Stop the running jobs, which stay in the queue, and end. It may take a minute."""
@@ -94,6 +98,8 @@ class Dispatcher:
         self._woken.set()
         if self._thread is not None:
             self._thread.join()
+        if self._courier is not None:
+            self._courier.stop()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

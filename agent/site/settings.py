@@ -6,7 +6,7 @@ Secrets are never settings. They are stored in separate files, and the settings 
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 import yaml
 from pydantic import (
@@ -21,8 +21,10 @@ from pydantic import (
 from agent.errors import ConfigError
 from agent.io.strict_yaml import parse_yaml
 from agent.own_metrics.declaration import NAME, NAME_RULE
+from agent.site.alert_addresses import check_mail_settings, check_mailbox, check_webhook
 from agent.site.service_addresses import check_issuer, check_proxy_address, is_loopback
 from agent.store.stored_accounts import Role
+from agent.store.stored_alerts import AlertCode
 
 PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -30,7 +32,13 @@ PositiveSeconds = Annotated[float, Field(gt=0, le=86_400)]
 PLUGINS = "plugins"
 _PLUGIN_FILE = re.compile(rf"{PLUGINS}/[A-Za-z0-9_][A-Za-z0-9._-]*\.py")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_PATHS_FROM_SITE = ("ca_bundle", "oidc_client_secret_file", "trusted_proxy_secret_file")
+_PATHS_FROM_SITE = (
+    "ca_bundle",
+    "oidc_client_secret_file",
+    "trusted_proxy_secret_file",
+    "alert_webhook_secret_file",
+    "alert_smtp_password_file",
+)
 _HEADER = r"^[A-Za-z][A-Za-z0-9-]{0,99}$"
 
 
@@ -250,6 +258,63 @@ class Settings(BaseModel):
     oidc_uses_proxy: bool = Field(
         True, description="Whether the provider is reached through `proxy`, if that is set."
     )
+    alert_on: tuple[AlertCode, ...] = Field(
+        tuple(AlertCode), description="Events that lead to an alert."
+    )
+    alert_site_label: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}$",
+        description="Name of this site in alerts, as everyone may know it; none means that alerts name no site.",
+    )
+    alert_every_minutes: int = Field(
+        5,
+        ge=1,
+        le=1440,
+        description="Minimum minutes between two alerts; what happens in between is summed up in one.",
+    )
+    alert_give_up_hours: int = Field(
+        24,
+        ge=1,
+        le=168,
+        description="Hours after which an alert that cannot be delivered is given up.",
+    )
+    alert_webhook_url: str | None = Field(
+        None, description="URL to which alerts are posted; none means no webhook."
+    )
+    alert_webhook_secret_file: Path | None = Field(
+        None,
+        description="File (mode 0600) with the secret by which the receiver verifies alerts; required for a webhook.",
+    )
+    alert_webhook_uses_proxy: bool = Field(
+        True, description="Whether the webhook is reached through `proxy`, if that is set."
+    )
+    alert_smtp_host: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9.:-]{1,255}$",
+        description="Mail server that takes alerts; none means no e-mail.",
+    )
+    alert_smtp_port: int | None = Field(
+        None,
+        ge=1,
+        le=65_535,
+        description="Its port; none means 587 with starttls, 465 with tls, 25 with none.",
+    )
+    alert_smtp_security: Literal["starttls", "tls", "none"] = Field(
+        "starttls",
+        description="How the way to the mail server is encrypted; none only for one on this machine.",
+    )
+    alert_smtp_user: str | None = Field(
+        None,
+        pattern=r"^[!-~]{1,255}$",
+        description="Account at the mail server; none means no login.",
+    )
+    alert_smtp_password_file: Path | None = Field(
+        None, description="File (mode 0600) with that account's password."
+    )
+    alert_from: str | None = Field(None, description="E-mail address from which alerts come.")
+    alert_to: tuple[str, ...] = Field(
+        (), max_length=20, description="E-mail addresses to which alerts go."
+    )
     plugins: tuple[Plugin, ...] = Field(
         (),
         description="The site's own metrics in Python, each with its name, file or entry point, and sha256.",
@@ -264,6 +329,37 @@ class Settings(BaseModel):
     @classmethod
     def _check_issuer(cls, value: str | None) -> str | None:
         return value and check_issuer(value)
+
+    @field_validator("alert_webhook_url")
+    @classmethod
+    def _check_webhook(cls, value: str | None) -> str | None:
+        return value and check_webhook(value)
+
+    @field_validator("alert_from")
+    @classmethod
+    def _check_sender(cls, value: str | None) -> str | None:
+        return value and check_mailbox(value)
+
+    @field_validator("alert_to")
+    @classmethod
+    def _check_recipients(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(check_mailbox(value) for value in values)
+
+    @model_validator(mode="after")
+    def _check_alerts(self) -> Self:
+        if (self.alert_webhook_url is None) != (self.alert_webhook_secret_file is None):
+            raise ValueError(
+                "alert_webhook_url, alert_webhook_secret_file: expected both, or neither"
+            )
+        check_mail_settings(
+            self.alert_smtp_host,
+            self.alert_smtp_security,
+            self.alert_from,
+            self.alert_to,
+            self.alert_smtp_user is not None,
+            self.alert_smtp_password_file is not None,
+        )
+        return self
 
     @field_validator("oidc_scopes")
     @classmethod

@@ -20,6 +20,7 @@ from agent.store.stored import (
     Usage,
 )
 from agent.store.stored_accounts import Account, Origin, Role, SessionRow, TokenRow
+from agent.store.stored_alerts import AlertCode, AlertEvent, AlertMessage, Channel, MessageState
 from agent.store.vault import Vault
 
 __all__ = [
@@ -28,11 +29,15 @@ __all__ = [
     "PUBLIC",
     "RETRIED",
     "Account",
+    "AlertCode",
+    "AlertEvent",
+    "AlertMessage",
     "AnswerSize",
     "Audience",
     "AuditEvent",
     "AuditHead",
     "Calibration",
+    "Channel",
     "Job",
     "JobProgress",
     "JobState",
@@ -40,6 +45,7 @@ __all__ = [
     "KeptData",
     "KeptJury",
     "KeptMetric",
+    "MessageState",
     "Origin",
     "QueuedCommand",
     "Rater",

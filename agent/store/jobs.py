@@ -187,6 +187,16 @@ class Jobs:
             "ended_at IS NOT NULL ORDER BY ended_at DESC, place DESC LIMIT ?", count
         )
 
+    def list_unnoticed(self, count: int) -> list[Job]:
+        """Return jobs whose end has led to no alert yet, at most `count`, oldest first."""
+        return self._select(
+            "ended_at IS NOT NULL AND noticed = 0 ORDER BY ended_at, place LIMIT ?", count
+        )
+
+    def mark_noticed(self, job_id: str) -> bool:
+        """Note that a job's end needs no further alert. Return False if that was noted before."""
+        return self._change("UPDATE jobs SET noticed = 1 WHERE job_id = ? AND noticed = 0", job_id)
+
     def begin(self, job_id: str, now: float) -> bool:
         """Mark a queued job as running. Return False if it is not queued any more."""
         return self._change(

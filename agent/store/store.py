@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent.errors import StoreError
 from agent.store.accounts import Accounts
+from agent.store.alerts import Alerts
 from agent.store.answers import Answers
 from agent.store.api_tokens import ApiTokens
 from agent.store.audiences import EVERYTHING, Audience
@@ -48,6 +49,7 @@ class Store:
         releases: named releases of this site, and imported leaderboards.
         findings: detections from redaction, by text and rules.
         jobs: the queue of jobs, and schedules.
+        alerts: events that people outside the program are told of, and the messages about them.
         accounts: people who may use the service, with their roles.
         sessions: who is signed in.
         api_tokens: secrets of programs that use the service.
@@ -81,6 +83,7 @@ class Store:
         self.releases = Releases(self.database)
         self.findings = Findings(self.database)
         self.jobs = Jobs(self.database)
+        self.alerts = Alerts(self.database)
         self.accounts = Accounts(self.database)
         self.sessions = Sessions(self.database)
         self.api_tokens = ApiTokens(self.database)
