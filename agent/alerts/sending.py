@@ -20,6 +20,7 @@ from agent.store import AlertMessage, Channel, MessageState, Store
 
 _FIRST_WAIT_S: Final = 30.0
 _LONGEST_WAIT_S: Final = 3600.0
+_MOST_ATTEMPTS: Final = 200  # a week has fewer
 
 log = logging.getLogger("intramural.alerts")
 
@@ -110,7 +111,8 @@ def _note_failure(
     """Plan the next attempt, or give the message up if its time is over."""
     code = error.code if isinstance(error, AlertFailedError) else "settings"
     log.warning("an alert was not delivered: %s, %s", message.channel, code)
-    if 0 <= now - message.made_at < plan.patience_s:
+    # A clock that was set back must neither end a message early nor keep it for ever.
+    if now - message.made_at < plan.patience_s and message.attempts < _MOST_ATTEMPTS:
         store.alerts.keep_trying(message.message_id, code, now + choose_wait(message.attempts))
         return
     number = sum(store.alerts.count_events(message).values())

@@ -136,7 +136,7 @@ class Settings(BaseModel):
     )
     proxy: str | None = Field(
         None,
-        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`); never used for prompts.",
+        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`, alerts by webhook); never used for prompts.",
     )
     ca_bundle: Path | None = Field(
         None,
@@ -412,7 +412,10 @@ def read_settings(path: Path) -> Settings:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         faults = "; ".join(
-            f"{'.'.join(str(part) for part in fault['loc'])}: {_describe_fault(fault['type'], fault['msg'])}"
+            # A rule about several settings names them itself.
+            f"{'.'.join(str(part) for part in fault['loc'])}: {_describe_fault(fault['type'], fault['msg'])}".removeprefix(
+                ": "
+            )
             for fault in error.errors(include_input=False, include_url=False)
         )
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
