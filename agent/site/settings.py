@@ -136,7 +136,8 @@ class Settings(BaseModel):
     )
     proxy: str | None = Field(
         None,
-        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`, alerts by webhook); never used for prompts.",
+        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`, webhook of alerts); never "
+        "used for prompts.",
     )
     ca_bundle: Path | None = Field(
         None,
@@ -412,10 +413,7 @@ def read_settings(path: Path) -> Settings:
         settings = Settings.model_validate(values)
     except ValidationError as error:
         faults = "; ".join(
-            # A rule about several settings names them itself.
-            f"{'.'.join(str(part) for part in fault['loc'])}: {_describe_fault(fault['type'], fault['msg'])}".removeprefix(
-                ": "
-            )
+            _name_fault(fault["loc"], _describe_fault(fault["type"], fault["msg"]))
             for fault in error.errors(include_input=False, include_url=False)
         )
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
@@ -427,6 +425,12 @@ def read_settings(path: Path) -> Settings:
         if value is not None:
             paths[name] = path.parent / value.expanduser()
     return settings.model_copy(update=paths)
+
+
+def _name_fault(location: tuple[int | str, ...], fault: str) -> str:
+    """Return the fault after its key; a rule about several settings names them itself."""
+    key = ".".join(str(part) for part in location)
+    return f"{key}: {fault}" if key else fault
 
 
 def _describe_fault(kind: str, message: str) -> str:

@@ -94,6 +94,7 @@ def test_the_service_is_killed_while_the_receiver_takes_the_alert(queue: QueuedS
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
 
 
+@pytest.mark.full
 def test_jobs_run_on_while_the_receiver_is_dead(queue: QueuedSite):
     with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts and never answers
         use_webhook(queue.site, f"http://127.0.0.1:{silent.getsockname()[1]}/")
