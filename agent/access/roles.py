@@ -50,6 +50,8 @@ class Action(StrEnum):
     """See what would leave the site, and the verdicts of the gate."""
     APPROVE_SUBMISSIONS = "approve_submissions"
     """Approve or reject a draft. `may_approve` excludes its authors."""
+    SEND_SUBMISSIONS = "send_submissions"
+    """Send what a steward approved to the aggregator."""
     VIEW_RECEIPTS = "view_receipts"
     """See receipts and the ledger."""
     REVIEW_REDACTION = "review_redaction"
@@ -105,6 +107,7 @@ ALLOWED: Final[Mapping[Role, Mapping[Action, Reach]]] = MappingProxyType(
             Action.EXPORT_TABLES: Reach.ALL,
             Action.PREPARE_SUBMISSIONS: Reach.ALL,
             Action.VIEW_OUTBOX: Reach.OWN,
+            Action.SEND_SUBMISSIONS: Reach.ALL,
             Action.VIEW_RECEIPTS: Reach.ALL,
         },
         # A steward neither queues jobs nor prepares submissions: they decide about the work of others.
@@ -116,6 +119,7 @@ ALLOWED: Final[Mapping[Role, Mapping[Action, Reach]]] = MappingProxyType(
             Action.REVIEW_REDACTION: Reach.ALL,
             Action.VIEW_OUTBOX: Reach.ALL,
             Action.APPROVE_SUBMISSIONS: Reach.ALL,
+            Action.SEND_SUBMISSIONS: Reach.ALL,
             Action.VIEW_RECEIPTS: Reach.ALL,
         },
         # An administrator sees figures and the state of the site, but no text of a record, redacted or not.

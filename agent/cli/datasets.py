@@ -10,7 +10,7 @@ import click
 from agent.cli.federation import today_day
 from agent.cli.options import dry_run_option, format_option
 from agent.cli.output import show_rows, with_site
-from agent.errors import BenchmarkError, ConfigError
+from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.site.directory import Site
@@ -42,19 +42,21 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
     the registered version and the number of rows that are not registered yet.
     """
     from agent.catalog.benchmark import survey_benchmarks
+    from agent.datasets.frozen import describe_registration
     from agent.datasets.manage.register import check_data
 
     found, broken = survey_benchmarks(site.own_benchmarks)
     rows: list[Mapping[str, object]] = []
     for benchmark in found.values():
         state = check_data(benchmark, site.data, verify=verify)
+        is_public = benchmark.access == "public"
         rows.append(
             {
                 "id": benchmark.id,
                 "access": benchmark.access,
                 "state": state.state,
                 "instances": state.instances,
-                "registered": _describe_registration(benchmark, site),
+                "registered": None if is_public else describe_registration(benchmark, site.data),
                 "detail": state.detail,
             }
         )
@@ -186,20 +188,6 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
             "data fetched", _format_audit_detail(benchmark, record.known, record.instances, None)
         )
     _report(benchmark, AddedData(record, contents, left_out=0))
-
-
-def _describe_registration(benchmark: "Benchmark", site: Site) -> str | None:
-    from agent.datasets.frozen import find_newer_data, find_newest_frozen
-
-    if benchmark.access == "public":
-        return None
-    try:
-        version = find_newest_frozen(benchmark, site.data)
-    except BenchmarkError as why:
-        return str(why)
-    if version is None:
-        return "no"
-    return f"version {version.number}; {find_newer_data(benchmark, site.data, version)}"
 
 
 @datasets.command("register")

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent.cli.federation import connect_aggregator, open_federation, today_day
+from agent.cli.federation import open_federation, today_day
 from agent.cli.options import FILE
 from agent.cli.submission_context import DIGEST, open_outbox, record_event
-from agent.errors import DisclosureError
 from agent.site.directory import Site
 
 if TYPE_CHECKING:
@@ -65,50 +64,22 @@ def send(
 
 def _send(site: Site, digest: str | None) -> None:
     """Try once to send everything pending. Read settings, registry and files each time, to notice changes."""
-    from agent.delivery.send import send
+    from agent.disclosure.dispatch import send_chosen
 
-    federation = open_federation(site)
     chosen = _choose(site, digest)
     if not chosen:
         click.echo("Nothing is waiting to be sent.")
         return
-    aggregator = connect_aggregator(site, federation.read_membership().url)
-    registry = federation.read_registry(today_day())
-    for submission in send(
-        open_outbox(site),
-        registry,
-        aggregator,
-        chosen,
-        today_day=today_day(),
-        audit=partial(record_event, site),
-    ):
+    for submission in send_chosen(site, chosen, today_day(), partial(record_event, site)):
         click.echo(f"{submission.state.value} {submission.digest}")
 
 
 def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
     """Return the requested submission, else all pending ones. Raises DisclosureError if one is not approved."""
-    from agent.delivery.send import list_waiting
-    from protocol.predicates import FIRST_EPOCH
-    from protocol.registry import RootPins
+    from agent.disclosure.dispatch import choose_unsent
 
-    federation, outbox = open_federation(site), open_outbox(site)
-    if digest is not None:
-        chosen = [outbox.find(digest)]
-    else:
-        registry = federation.read_trusted() if outbox.list_submissions() else None
-        entry = None
-        if registry is not None and not isinstance(registry, RootPins):
-            entry = registry.sites.get(federation.read_membership().site)
-        chosen = list_waiting(outbox, entry.epoch if entry else FIRST_EPOCH)
-    unready = [
-        submission for submission in chosen if submission.state.value in ("prepared", "void")
-    ]
-    if unready:
-        raise DisclosureError(
-            f"submission {unready[0].digest[:12]} is {unready[0].state.value}, so it cannot be sent",
-            "Approve a draft first, with `intramural submission approve`.",
-        )
-    return chosen
+    _ = site.settings  # a folder that is not a site is refused
+    return choose_unsent(site, digest)
 
 
 def _export(site: Site, digest: str | None, target: Path) -> None:

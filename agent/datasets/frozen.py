@@ -324,6 +324,17 @@ def find_newer_data(benchmark: Benchmark, site_data: Path, version: FrozenVersio
     return NewerData(differs=True, rows=rows - version.instances)
 
 
+def describe_registration(benchmark: Benchmark, site_data: Path) -> str:
+    """Return the newest registered version of a benchmark with what is newer, "no" if there is none, or a fault."""
+    try:
+        version = find_newest_frozen(benchmark, site_data)
+    except BenchmarkError as error:
+        return str(error)
+    if version is None:
+        return "no"
+    return f"version {version.number}; {find_newer_data(benchmark, site_data, version)}"
+
+
 def count_instances(benchmark: Benchmark, locate: Callable[[Choice], Dataset]) -> int:
     """Return the total number of instances for all values of the required arguments.
 

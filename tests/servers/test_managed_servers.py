@@ -29,7 +29,7 @@ from tests.servers.real_servers import (
     make_tiny_model,
     write_managed,
 )
-from tests.servers.sites import read_answers, read_seats, write_open_benchmark
+from tests.servers.sites import read_seats, write_open_benchmark
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
@@ -159,21 +159,6 @@ def count_answers(commands: Commands) -> int:
         return 0  # not made yet
 
 
-def test_the_model_reads_what_the_deployments_chat_template_writes(
-    commands, model_server, tmp_path
-):
-    """A template that repeats no question gets the same answer to all of them."""
-    template = tmp_path / "same.jinja"
-    template.write_text("Rest and water are good for", "utf-8")
-    write_managed(commands.site, {NAME: {**model_server, "chat_template": str(template)}})
-    run = ["run", "--suite", "same", "--quiet", "--no-judging", "--serve", NAME]
-    done = commands.run(*run, "-r", f"open:model={NAME}")
-    assert done.returncode == 0, done.stderr
-    answers = read_answers(commands.site, "same", tmp_path / "out")
-    assert len(answers) == 2
-    assert len(set(answers)) == 1
-
-
 @pytest.mark.parametrize("killed", ["agent", "guardian"])
 def test_nothing_is_left_when_the_agent_or_the_guardian_is_killed(commands, killed):
     with commands.start("models", "serve", NAME) as process:
@@ -195,18 +180,10 @@ def test_a_truncated_or_a_wrong_file_is_named_and_nothing_is_left(
     commands, model_server, tmp_path, engine
 ):
     whole = Path(str(model_server["weights"])).read_bytes()
-    files = {name: tmp_path / f"{name}.gguf" for name in ("half", "tail", "text")}
-    files["half"].write_bytes(whole[: len(whole) // 2])
-    # Only the last tensor lacks its end, which the engine notices.
-    files["tail"].write_bytes(whole[:-100])
-    files["text"].write_text("These are no weights.")
-    problems = {
-        "half": "half.gguf is truncated",
-        "tail": "the file of the weights is truncated",
-        "text": "text.gguf is not a GGUF file",
-    }
-    for name, problem in problems.items():
-        file = files[name]
+    half, text = tmp_path / "half.gguf", tmp_path / "text.gguf"
+    half.write_bytes(whole[: len(whole) // 2])
+    text.write_text("These are no weights.")
+    for file, problem in ((half, "weights is truncated"), (text, "text.gguf is not a GGUF file")):
         write_managed(commands.site, {NAME: {**model_server, "weights": str(file)}})
         done = commands.run("models", "serve", NAME, "--background")
         assert done.returncode != 0

@@ -22,6 +22,7 @@ from agent.errors import (
     BenchmarkError,
     BusyError,
     ConfigError,
+    DeliveryError,
     DisclosureError,
     InferenceError,
 )
@@ -38,6 +39,7 @@ _STATUSES: Mapping[type[AgentError], int] = {
     ConfigError: 400,
     BenchmarkError: 400,
     DisclosureError: 409,
+    DeliveryError: 502,
     InferenceError: 502,
     BusyError: 503,
     ProviderError: 502,

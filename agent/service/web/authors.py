@@ -28,11 +28,13 @@ _DRAFTED: Final = frozenset(
     }
 )
 _PREPARED: Final = "suite prepared"
+BEGUN: Final = "drafting begun"
+"""Recorded before something is drafted, for the case that the machine stops before the draft's own event."""
 _STATEMENT = re.compile(
     r".*\b(?:digest|statement)=(?P<digest>[0-9a-f]{64})\b.* account=(?P<account>\w+)"
 )
 _SUITE = re.compile(r"suite=(?P<suite>\S+) day=\d+ account=(?P<account>\w+)")
-
+_BEGINNER = re.compile(r"kind=\w+ account=(?P<account>\w+)")
 
 _REJECTED = re.compile(r"digest=(?P<digest>[0-9a-f]{64}) reason=(?P<reason>\w+)")
 _REJECTIONS_SHOWN = 10
@@ -75,7 +77,7 @@ class Authors:
         """Return all accounts that had a part in a statement, and so may not approve it.
 
         These are its makers, and those of the datasets and the plan that a result names. If it is not known who
-        drafted a statement or which suite a result is of, whoever queued any job counts.
+        drafted a statement or which suite a result is of, whoever queued any job or began any draft counts.
         """
         accounts = set(self.list_makers(submission))
         is_known = bool(accounts)
@@ -85,7 +87,7 @@ class Authors:
             for digest in {*result.data.values(), result.plan} - {NONE}:
                 accounts |= self.find_drafters(digest)
         if not is_known:
-            accounts |= find_queuers(self.events, "")
+            accounts |= find_queuers(self.events, "") | self._find_beginners()
         return frozenset(accounts)
 
     def find_drafters(self, digest: str) -> set[str]:
@@ -103,6 +105,14 @@ class Authors:
         for event in self.events:
             found = _SUITE.fullmatch(event.detail) if event.event == _PREPARED else None
             if found is not None and found["suite"] == suite:
+                accounts.add(found["account"])
+        return accounts
+
+    def _find_beginners(self) -> set[str]:
+        accounts: set[str] = set()
+        for event in self.events:
+            found = _BEGINNER.fullmatch(event.detail) if event.event == BEGUN else None
+            if found is not None:
                 accounts.add(found["account"])
         return accounts
 

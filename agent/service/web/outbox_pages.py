@@ -1,76 +1,90 @@
-"""The pages of what would leave the site: all statements, one with every figure, and the hand-over to the steward.
-
-The service never holds a steward's private key: it hands out the drafts as a file and takes back the signed one.
-"""
-
-from functools import partial
+"""The pages of what would leave the site: all statements, and one with every figure and every byte."""
 
 from starlette.responses import Response
 
-from agent.access.roles import Action, Party, find_approval_fault
-from agent.delivery.departure import list_site_keys
+from agent.access.roles import Action
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.delivery.state_words import explain_state
-from agent.disclosure.exchange import REJECTION_WORDS, read_signed
-from agent.disclosure.handover import reject_drafts, take_rejected, take_signed, write_drafts
-from agent.disclosure.preview import GateWord, Page, make_page
+from agent.disclosure.exchange import REJECTION_WORDS
+from agent.disclosure.plans import list_open_plans
+from agent.disclosure.preview import make_page
 from agent.disclosure.release_difference import compare_with_last
 from agent.disclosure.site_gate import read_newest_registry, read_site_policy
 from agent.errors import ConfigError, DisclosureError
-from agent.io.days import today_day
-from agent.service.web.authors import list_rejections, list_visible, read_authors
+from agent.service.web.authors import Authors, list_rejections, list_visible, read_authors
 from agent.service.web.call import Call
-from agent.service.web.service import Desk, redirect
-from protocol.predicates import ABANDON_REASONS, WITHDRAW_REASONS
+from agent.service.web.service import Desk
+from protocol.predicates import (
+    ABANDON_REASONS,
+    WITHDRAW_REASONS,
+    AbandonPredicate,
+    DatasetPredicate,
+    RotatePredicate,
+    WithdrawPredicate,
+)
 from protocol.registry import Registry
 
 _MIN_PREFIX_LENGTH = 8
 _UNSENT = frozenset({State.APPROVED, State.SENT})
 
 
-def list_outbox(desk: Desk, call: Call) -> Response:
-    """Show the statements that the caller may see, newest first."""
+def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "") -> Response:
+    """Show the statements that the caller may see, newest first.
+
+    Args:
+        desk: what the handler works with.
+        call: the request.
+        status: the status of the answer.
+        problem: why something that was just asked for could not be done; shown at the top.
+    """
     caller = call.signed_in
+    authors = read_authors(desk)
     submissions = list_visible(desk, call)
     registry = read_newest_registry(desk.site)
     return desk.draw(
         "outbox.html",
         call,
+        status,
+        problem=problem,
         submissions=list(reversed(submissions)),
         states={item.digest: explain_state(item) for item in submissions},
         subjects={item.digest: name_subject(item, registry) for item in submissions},
-        rejections=list_rejections(read_authors(desk), call),
+        rejections=list_rejections(authors, call),
         is_member=registry is not None,
         sees_all=caller.may(Action.VIEW_OUTBOX),
         waiting=sum(item.state is State.PREPARED for item in submissions),
+        decidable=len(list_decidable(desk, call, authors)),
         unsent=sum(item.state in _UNSENT for item in submissions),
         can_approve=caller.can_enter(Action.APPROVE_SUBMISSIONS),
         can_prepare=caller.can_enter(Action.PREPARE_SUBMISSIONS),
+        can_register=caller.can_enter(Action.ADD_DATA),
+        can_send=caller.can_enter(Action.SEND_SUBMISSIONS),
+        can_see_receipts=caller.can_enter(Action.VIEW_RECEIPTS),
     )
 
 
 def show_submission(desk: Desk, call: Call) -> Response:
     """Show exactly what would leave with one statement: every figure with its verdict, and the bytes."""
     submission = find_visible(desk, call)
-    registry = read_newest_registry(desk.site)
-    if registry is None:
-        raise ConfigError(
-            "this site is not enrolled with an aggregator", "See docs/submissions.md."
-        )
+    registry = require_registry(desk)
     outbox = Outbox(desk.site.submissions)
     policy, others = read_site_policy(desk.site), outbox.list_submissions()
     verdicts = {} if submission.kind == "rotate" else outbox.read_verdicts(submission.digest)
     page = make_page(submission, registry, policy, verdicts, others)
     caller = call.signed_in
+    authors, account = read_authors(desk), caller.account.account_id
     return desk.draw(
         "submission.html",
         call,
         submission=submission,
         page=page,
         state=explain_state(submission),
-        verdicts=_name_verdicts(page),
+        verdicts={word.cell: word.word for word in page.gate_words},
         difference=compare_with_last(submission, registry, policy, others),
-        had_part=caller.account.account_id in read_authors(desk).list_parties(submission),
+        following=_count_following_drafts(submission, others),
+        had_part=account in authors.list_parties(submission),
+        is_maker=account in authors.list_makers(submission),
+        is_open_plan=submission.digest in {plan.digest for plan in list_open_plans(outbox)},
         can_approve=caller.can_enter(Action.APPROVE_SUBMISSIONS),
         can_prepare=caller.can_enter(Action.PREPARE_SUBMISSIONS),
         can_see_receipt=caller.can_enter(Action.VIEW_RECEIPTS),
@@ -80,9 +94,21 @@ def show_submission(desk: Desk, call: Call) -> Response:
     )
 
 
-def _name_verdicts(page: Page) -> dict[str, str]:
-    words: tuple[GateWord, ...] = page.gate_words
-    return {word.cell: word.word for word in words}
+def _count_following_drafts(submission: Submission, others: list[Submission]) -> int:
+    """Return the number of drafts that refer to a draft, and so are deleted with it."""
+    drafts = [other for other in others if other.state is State.PREPARED]
+    return sum(draft.place > submission.place for draft in drafts)
+
+
+def require_registry(desk: Desk) -> Registry:
+    """Return the newest registry. Raises ConfigError for a site that is not enrolled."""
+    registry = read_newest_registry(desk.site)
+    if registry is None:
+        raise ConfigError(
+            "this site is not enrolled with an aggregator",
+            "An administrator begins that with `intramural enroll`; see docs/submissions.md.",
+        )
+    return registry
 
 
 def find_visible(desk: Desk, call: Call) -> Submission:
@@ -102,80 +128,22 @@ def find_visible(desk: Desk, call: Call) -> Submission:
     return matches[0]
 
 
-def download_request(desk: Desk, call: Call) -> Response:
-    """Hand out the file with all waiting drafts, which the steward reads and signs with their own tool."""
-    submissions = Outbox(desk.site.submissions).list_submissions()
-    drafts = [draft for draft in submissions if draft.state is State.PREPARED]
-    if not drafts:
-        raise ConfigError("no draft is waiting for approval", "Prepare one first.")
-    content = write_drafts(desk.site, drafts, today_day())
-    account = call.signed_in.account.account_id
-    desk.store.audit.record("drafts handed out", f"drafts={len(drafts)} account={account}")
-    headers = {"Content-Disposition": 'attachment; filename="request-for-approval.json"'}
-    return Response(content, headers=headers, media_type="application/json")
+def list_decidable(desk: Desk, call: Call, authors: Authors) -> list[Submission]:
+    """Return the drafts that the caller can decide about now, in the order of the chain; none unless a steward.
 
-
-def take_decision(desk: Desk, call: Call) -> Response:
-    """Take the file that the steward's tool wrote: signed drafts, or rejected ones."""
-    content = call.files.get("file", b"")
-    if not content:
-        raise ConfigError("no file was chosen", "Choose the file that the steward's tool wrote.")
-    audit = partial(record_event, desk, call)
-    if call.get("decision") == "rejected":
-        take_rejected(desk.site, content, audit)
-    else:
-        read_signed(content)  # says what kind of file it is, before anything is looked up
-        take_signed(desk.site, content, today_day(), audit, partial(check_approver, desk, call))
-    return redirect("/outbox")
-
-
-def reject(desk: Desk, call: Call) -> Response:
-    """Reject one draft with a reason of the list; the drafts that follow it are gone as well."""
-    submission = find_visible(desk, call)
-    reason = call.require("reason", "the reason")
-    if reason not in REJECTION_WORDS:
-        raise ConfigError("this is no reason of the list", "Choose a reason from the list.")
-    if submission.state is not State.PREPARED:
-        raise DisclosureError(
-            f"submission {submission.digest[:12]} is not a draft, so it cannot be rejected",
-            "Open the outbox again: somebody else has decided about it.",
-        )
-    reject_drafts(desk.site, [submission.digest], reason, partial(record_event, desk, call))
-    return redirect("/outbox")
-
-
-def check_approver(desk: Desk, call: Call, submission: Submission, steward_key: str) -> None:
-    """Check that the approver had no part in a draft, and remember their key.
-
-    Raises:
-        DisclosureError: the account or the key belongs to someone who had a part in it.
+    Drafts are approved in their order, so that the first one in which the caller had a part ends the list.
     """
-    approver = call.signed_in.account
-    accounts = read_authors(desk).list_parties(submission)
-    agent_keys = _list_agent_keys(desk, submission)
-    authors = Party(accounts, agent_keys | desk.store.accounts.read_keys(accounts))
-    own_keys = desk.store.accounts.read_keys([approver.account_id])
-    fault = find_approval_fault(approver, own_keys | {steward_key}, authors)
-    if fault:
-        raise DisclosureError(
-            f"draft {submission.digest[:12]} cannot be approved by you: {fault}",
-            "Another steward must hand in the signed file.",
-        )
-    desk.store.accounts.add_key(approver.account_id, steward_key)
-
-
-def _list_agent_keys(desk: Desk, submission: Submission) -> frozenset[str]:
-    """Return the ids of the keys with which the site itself signs."""
-    registry = read_newest_registry(desk.site)
-    if registry is None:
-        return frozenset()
-    return frozenset(list_site_keys(registry, submission.header.site, "agent"))
-
-
-def record_event(desk: Desk, call: Call, event: str, detail: str) -> None:
-    """Write an event to the audit log, with the account that asks."""
+    if not call.signed_in.can_enter(Action.APPROVE_SUBMISSIONS):
+        return []
     account = call.signed_in.account.account_id
-    desk.store.audit.record(event, f"{detail} account={account}")
+    decidable: list[Submission] = []
+    for draft in Outbox(desk.site.submissions).list_submissions():
+        if draft.state is not State.PREPARED:
+            continue
+        if account in authors.list_parties(draft):
+            break
+        decidable.append(draft)
+    return decidable
 
 
 def name_subject(submission: Submission, registry: Registry | None) -> str:
@@ -184,15 +152,16 @@ def name_subject(submission: Submission, registry: Registry | None) -> str:
         return _name_model(submission.result.model, registry)
     if submission.plan is not None:
         return _name_model(submission.plan.model, registry)
-    if submission.dataset is not None:
-        return _name_benchmark(submission.dataset.definition, registry)
-    statement = submission.statement
-    for name in ("result", "plan"):
-        digest = getattr(statement, name, "")
-        if digest:
-            return f"{name} {digest[:12]}"
-    role = getattr(statement, "role", "")
-    return f"{role}'s key" if role else ""
+    match submission.statement:
+        case DatasetPredicate(definition=definition):
+            return _name_benchmark(definition, registry)
+        case WithdrawPredicate(result=result):
+            return f"result {result[:12]}"
+        case AbandonPredicate(plan=plan):
+            return f"plan {plan[:12]}"
+        case RotatePredicate(role=role):
+            return f"{role}'s key"
+    return ""
 
 
 def _name_model(digest: str, registry: Registry | None) -> str:

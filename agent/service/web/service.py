@@ -27,6 +27,7 @@ _ROOMS = (
     ("Rating", "/rating", Action.RATE_ANSWERS),
     ("Redaction", "/redaction", Action.REVIEW_REDACTION),
     ("Outbox", "/outbox", Action.VIEW_OUTBOX),
+    ("Receipts", "/receipts", Action.VIEW_RECEIPTS),
     ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
     ("Audit", "/audit", Action.VIEW_AUDIT),
 )

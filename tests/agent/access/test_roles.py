@@ -42,6 +42,7 @@ export_tables        - y - -
 prepare_submissions  - y - -
 view_outbox          - o y -
 approve_submissions  - - y -
+send_submissions     - y y -
 view_receipts        - y y y
 review_redaction     - - y -
 view_health          - y - y
