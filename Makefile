@@ -39,6 +39,8 @@ bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/availability_bench.py
 	$(BIN)/python tests/bench/publish_bench.py
 	$(BIN)/python tests/bench/pages_bench.py
+	$(BIN)/python tests/bench/service_bench.py
+	$(BIN)/python tests/bench/listing_bench.py
 
 # What redaction finds, takes and costs. DEID_DATA: a folder with corpora that are not in the repository.
 # 50,000 submissions: takes a quarter of an hour, most of it to make them.

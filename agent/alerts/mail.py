@@ -21,6 +21,7 @@ from agent.io.tls import load_trust
 
 _STEP_S: Final = 10.0
 _TOTAL_S: Final = 30.0
+_LOOK_S: Final = 0.2
 _GREETING: Final = "[127.0.0.1]"
 _NO_HOST: Final = "intramural.invalid"
 
@@ -159,17 +160,21 @@ def _compose(
 @contextmanager
 def _limit_time(client: smtplib.SMTP, seconds: float) -> Iterator[None]:
     """Return a context after whose time the connection is broken off, as a server may send a byte at a time."""
-    timer = threading.Timer(seconds, _break_off, [client])
-    timer.daemon = True
-    timer.start()
+    ended = threading.Event()
+    watch = threading.Thread(target=_break_off, args=(client, seconds, ended), daemon=True)
+    watch.start()
     try:
         yield
     finally:
-        timer.cancel()
+        ended.set()
 
 
-def _break_off(client: smtplib.SMTP) -> None:
-    connection = client.sock
-    if connection is not None:
-        with suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
+def _break_off(client: smtplib.SMTP, seconds: float, ended: threading.Event) -> None:
+    """Close the client's connection once its time is over, however late it is opened."""
+    if ended.wait(seconds):
+        return
+    while not ended.wait(_LOOK_S):
+        connection = client.sock
+        if connection is not None:
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)

@@ -11,6 +11,7 @@ from agent.alerts.webhook import read_webhook_secret
 from agent.store import MessageState, Store
 
 _LOOKED_AT: Final = 200
+_LATE_S: Final = 600.0
 _WEEK_S: Final = 7 * 86_400.0
 
 
@@ -19,7 +20,8 @@ class AlertStanding:
     """How the delivery of alerts stands.
 
     Attributes:
-        failing: messages that could not be delivered yet, with the code of the last attempt.
+        failing: channels whose message could not be delivered yet, with the code of the last attempt, or "not tried" if
+            no service has tried for minutes.
         given_up: messages of the last seven days that were given up.
         sent: messages of the last seven days that were delivered.
     """
@@ -41,14 +43,15 @@ class AlertStanding:
 
 def read_standing(store: Store, now: float | None = None) -> AlertStanding:
     """Return how the delivery of alerts stands."""
-    since = (time.time() if now is None else now) - _WEEK_S
+    now = time.time() if now is None else now
+    since = now - _WEEK_S
     recent = store.alerts.list_recent(_LOOKED_AT)
     ended = [each for each in recent if each.ended_at is not None and each.ended_at >= since]
     return AlertStanding(
         failing={
-            each.channel.value: each.outcome
+            each.channel.value: each.outcome or "not tried"
             for each in recent
-            if each.state is MessageState.OPEN and each.attempts
+            if each.state is MessageState.OPEN and (each.attempts or each.next_at < now - _LATE_S)
         },
         given_up=sum(each.state is MessageState.GIVEN_UP for each in ended),
         sent=sum(each.state is MessageState.SENT for each in ended),

@@ -15,6 +15,9 @@ from agent.site.directory import Site
 
 _WAITING_CONNECTIONS = 256
 _GRACE_S = 3
+# Longer than programs and pages usually wait between two looks at a job: uvicorn's own 5 s would close the connection
+# in the moment in which one that looks every 5 s sends its next request.
+_KEEP_ALIVE_S = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +130,7 @@ def serve(site: Site, address: Address, listener: socket.socket) -> None:
         lifespan="off",
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_S,
+        timeout_keep_alive=_KEEP_ALIVE_S,
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
     )

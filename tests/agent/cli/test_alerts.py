@@ -2,6 +2,7 @@
 
 import json
 import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,20 @@ def test_doctor_says_nothing_about_alerts_that_are_off_and_sends_nothing(site: S
         "ok",
         "to a webhook at 127.0.0.1; 0 delivered in the last seven days",
     )
+
+
+def test_doctor_notices_that_no_service_sends_alerts(site: Site):
+    site = use_webhook(site, "https://hooks.h.example/")
+    with site.store() as store:
+        store.alerts.watch([Channel.WEBHOOK])
+        store.alerts.add_event(AlertEvent(AlertCode.DISK_LOW, time.time()))
+        store.alerts.open_message(Channel.WEBHOOK, time.time())
+        assert check(site).verdict == "ok"
+        with store.transaction():
+            late = time.time() - 3600
+            store.database.connection.execute("UPDATE alert_messages SET next_at = ?", (late,))
+    found = check(site)
+    assert (found.verdict, "(not tried)" in found.finding) == ("warning", True)
 
 
 def test_doctor_names_a_missing_secret_and_alerts_that_do_not_get_through(site: Site):
