@@ -59,7 +59,7 @@ def list_command(site: Site, suite: str | None, form: str) -> None:
         return
     if form == "table":
         for row in rows:
-            row["private"] = "private" if row["private"] else ""
+            row["shown"] = f"{row['owner']} only" if row["private"] else "everyone"
     columns = {
         "id": "Run",
         "suite": "Suite",
@@ -68,16 +68,21 @@ def list_command(site: Site, suite: str | None, form: str) -> None:
         "state": "State",
         "began": "Began",
         "owner": "Owner",
-        "private": "Private",
+        "shown": "Shown to",
     }
-    show_rows(rows, fitting(rows, columns, ("owner", "began"), folds=True), form, folds=True)
+    show_rows(
+        rows,
+        fitting(rows, columns, ("began", "owner", "instances", "state"), folds=True),
+        form,
+        folds=True,
+    )
 
 
 @runs.command("share")
 @RUN
 @click.pass_obj
 def share_command(site: Site, run_id: str) -> None:
-    """Show a private run to everyone on the pages of `intramural serve`."""
+    """Show a private run to everyone on the service's pages."""
     from agent.runs.privacy import share_run
 
     with site.store() as store:
@@ -90,7 +95,7 @@ def share_command(site: Site, run_id: str) -> None:
 @RUN
 @click.pass_obj
 def unshare_command(site: Site, run_id: str) -> None:
-    """Keep a run from others on the pages of `intramural serve`.
+    """Keep a run from others on the service's pages.
 
     Only its owner still sees it there. A run that was made on the command line has no owner, so that nobody does. What
     has been submitted of a run stays published.
@@ -114,12 +119,17 @@ def delete_command(site: Site, run_id: str, yes: bool) -> None:
     the ledger, the audit log and the logs of jobs stay.
     """
     from agent.runs.delete_run import check_deletable, delete_run
+    from agent.runs.submissions_of_runs import list_audited_submissions
 
     with site.store() as store:
         run = find_run(store, run_id)
         check_deletable(site, store, run)
         click.echo(f"{run.suite}: {printable(run.name)}")
         click.echo(_describe(store.count_run(run.run_id)))
+        for submission in list_audited_submissions(site, run):
+            click.echo(
+                f"`audit verify` can no longer check submission {submission.digest[:12]} without it"
+            )
         if not yes and not click.confirm("Delete it?"):
             click.echo("nothing was deleted")
             return
@@ -137,9 +147,12 @@ def _describe(content: "RunContent") -> str:
             format_count(content.verdicts, "verdict"),
         )
     )
-    if not content.shared:
-        return words
-    return f"{words}; {format_count(content.shared, 'text')} stay, because other runs use them"
+    if content.unused:
+        words += f", and {format_count(content.unused, 'text')} that no run uses"
+    if content.shared:
+        verb = "stays" if content.shared == 1 else "stay"
+        words += f"; {format_count(content.shared, 'text')} {verb}, because other runs use the same"
+    return words
 
 
 def find_run(store: "Store", run_id: str) -> "Run":

@@ -6,6 +6,7 @@ from agent.access.roles import Action
 from agent.errors import ConfigError
 from agent.runs.delete_run import check_deletable, delete_run
 from agent.runs.privacy import share_run, unshare_run
+from agent.runs.submissions_of_runs import list_audited_submissions
 from agent.service.frame import RunForms
 from agent.service.heads import build_run_head
 from agent.service.pages import suite_slug
@@ -34,6 +35,7 @@ def ask_to_delete(desk: Desk, call: Call) -> Response:
         call,
         run=build_run_head(run),
         content=desk.store.count_run(run.run_id),
+        submissions=list_audited_submissions(desk.site, run),
         kept_days=desk.site.settings.keep_jobs_days,
     )
 

@@ -8,6 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from agent.access.accounts import change_roles
+from agent.calibration.make_calibration import (
+    CalibrationSampling,
+    list_gradable,
+    make_calibration,
+)
 from agent.cli.summarize import summarize
 from agent.errors import ConfigError
 from agent.review.sample import ReviewSampling, make_review
@@ -277,12 +282,6 @@ def test_no_sample_for_others_has_a_text_of_it(filled: FilledSite, hidden: Hidde
 
 
 def test_no_calibration_takes_an_answer_of_it(filled: FilledSite, people: dict[str, Account]):
-    from agent.calibration.make_calibration import (  # fmt: skip
-        CalibrationSampling,
-        list_gradable,
-        make_calibration,
-    )
-
     filled.add([case(0)], suite="jury", entry=ENTRY, owner=people["dana"].account_id, private=True)
     with filled.site.store() as store:
         assert list_gradable(store) == []
