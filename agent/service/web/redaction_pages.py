@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import get_args
 
 from starlette.responses import Response
@@ -250,10 +249,3 @@ def delete(desk: Desk, call: Call) -> Response:
         raise ConfigError("the deletion was not confirmed", "Tick the box and send the form again.")
     delete_review(desk.store, review.name, call.signed_in.account.account_id)
     return redirect("/redaction")
-
-
-def show_script(desk: Desk, call: Call) -> Response:
-    """Answer with the script that takes selected words over into a field. The pages work without it."""
-    del desk, call
-    script = (files("agent.service") / "templates" / "redaction.js").read_bytes()
-    return Response(script, media_type="text/javascript; charset=utf-8")

@@ -31,6 +31,7 @@ from agent.service.web import (
     results,
     run_pages,
     schedule_pages,
+    scripts,
     sending_pages,
     sign_in_pages,
     start_page,
@@ -112,6 +113,7 @@ PAGES: tuple[Route, ...] = (
     Route(
         "POST", "/runs/{run_id}/delete", Action.DELETE_RUNS, run_pages.delete, run_pages.find_owner
     ),
+    Route("GET", "/progress.js", Action.VIEW_JOBS, scripts.show_progress_script),
     Route("GET", "/jobs", Action.VIEW_JOBS, job_pages.list_jobs),
     Route("GET", schedule_pages.SCHEDULES, Action.VIEW_JOBS, schedule_pages.list_schedules),
     Route(
@@ -164,7 +166,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/rating/of/{name}/delete", Action.QUEUE_JOBS, calibration_pages.ask_to_delete),
     Route("POST", "/rating/of/{name}/delete", Action.QUEUE_JOBS, calibration_pages.delete),
     Route("GET", "/redaction", Action.REVIEW_REDACTION, redaction_pages.list_reviews),
-    Route("GET", "/redaction.js", Action.REVIEW_REDACTION, redaction_pages.show_script),
+    Route("GET", "/redaction.js", Action.REVIEW_REDACTION, scripts.show_selection_script),
     Route("GET", "/redaction/new", Action.REVIEW_REDACTION, redaction_pages.show_form),
     Route("POST", "/redaction/new", Action.REVIEW_REDACTION, redaction_pages.make),
     Route("GET", "/redaction/of/{name}", Action.REVIEW_REDACTION, redaction_pages.show_review),
