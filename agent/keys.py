@@ -145,14 +145,21 @@ def write_public(path: Path, key: PublicKey) -> None:
 def read_public(path: Path) -> PublicKey:
     """Read a public key from PEM. Raises StoreError if it is missing, damaged, weak or of another kind."""
     try:
-        key = serialization.load_pem_public_key(path.read_bytes())
+        content = path.read_bytes()
+    except OSError as error:
+        raise StoreError(f"the public key cannot be read ({error.strerror})") from error
+    return parse_public(content)
+
+
+def parse_public(content: bytes) -> PublicKey:
+    """Parse a public key in PEM. Raises StoreError if it is damaged, weak or of another kind."""
+    try:
+        key = serialization.load_pem_public_key(content)
         return load_public(
             key.public_bytes(
                 serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
             )
         )
-    except OSError as error:
-        raise StoreError(f"the public key cannot be read ({error.strerror})") from error
     except (ValueError, UnsupportedAlgorithm, ProtocolError):
         raise StoreError(
             "this is not a public key in PEM", "Use the .pub file next to the steward's key."

@@ -1,12 +1,13 @@
 """The commands `audit`: show and check the audit log, and recompute submitted results from the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from agent.cli.federation import today_day
 from agent.cli.options import FILE, format_option
 from agent.cli.output import show_rows
 from agent.cli.submission_context import open_gate
@@ -17,7 +18,6 @@ from agent.store import AuditHead
 if TYPE_CHECKING:
     from agent.delivery.outbox import Submission
     from agent.disclosure.leaf_rescoring import LeafCheck
-    from agent.store import Store
 
 _MAX_LIST = 16 * 1024 * 1024  # maximum size of a file of heads, in bytes
 _SHOWN_DIFFERENCES = 20
@@ -28,14 +28,16 @@ def _parse_heads(
     context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[AuditHead, ...]:
     """Parse heads given as NUMBER:LINK, the form in which `intramural audit` prints a head."""
+    from agent.disclosure.audit_report import parse_audit_head
+
     heads: list[AuditHead] = []
     for value in values:
-        number, _, link = value.partition(":")
-        if not (number.isascii() and number.isdecimal()) or int(number) < 1 or not _is_link(link):
+        head = parse_audit_head(value)
+        if head is None:
             raise click.BadParameter(
                 "expected the number of an event, a colon and 64 hex digits", context, parameter
             )
-        heads.append(AuditHead(int(number), link))
+        heads.append(head)
     return tuple(heads)
 
 
@@ -98,9 +100,16 @@ def verify(
     Recomputes the root, figures and verdicts of every approved result, and names the first difference. The exit code
     is 1 unless everything matches.
     """
+    from agent.disclosure.audit_report import check_heads, check_log, check_results
+
     kept = [*heads, *(_read_heads(heads_path) if heads_path else [])]
     with site.store() as store:
-        rows = [_check_log(store), *_check_heads(store, kept), *_check_results(site, store, digest)]
+        checks = [check_log(store), *check_heads(store, kept)]
+        checks += check_results(site, store, digest, today_day())
+    rows = [
+        {"what": check.subject, "outcome": check.outcome, "finding": check.finding}
+        for check in checks
+    ]
     show_rows(rows, {"what": "What", "outcome": "Outcome", "finding": "Finding"}, form, folds=True)
     if any(row["outcome"] != "match" for row in rows):
         raise click.exceptions.Exit(1)
@@ -130,6 +139,7 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
     """
     import secrets
 
+    from agent.disclosure.audit_report import require_result
     from agent.disclosure.commitment import open_leaves
     from agent.disclosure.leaf_rescoring import check_leaves
     from agent.disclosure.leaf_sampling import draw_leaves
@@ -137,8 +147,7 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
 
     seed = seed if seed is not None else secrets.token_hex(16)
     gate = open_gate(site)
-    submission = gate.outbox.find(digest)
-    _require_result(submission)
+    submission = require_result(gate.outbox.find(digest))
     with site.store() as store:
         basis = find_basis(store, gate, submission, site.own_benchmarks)
         if basis.scores_root != submission.result.scores_root:
@@ -155,50 +164,6 @@ def sample(site: Site, digest: str, count: int, seed: str | None, form: str) -> 
     _show_sample(submission, seed, checks, form)
     if any(check.outcome.value != "match" for check in checks):
         raise click.exceptions.Exit(1)
-
-
-def _check_log(store: "Store") -> dict[str, object]:
-    """Return a row with the number of events in the log. Raises StoreError if the log was changed."""
-    events = len(store.audit.read_events())
-    return {
-        "what": "audit log",
-        "outcome": "match",
-        "finding": f"{events} events, all unchanged",
-    }
-
-
-def _check_heads(store: "Store", heads: Sequence[AuditHead]) -> Iterator[dict[str, object]]:
-    """Compare the log with each head."""
-    for head in sorted(set(heads)):
-        finding = store.audit.compare_head(*head)
-        yield {
-            "what": f"head {head.number}",
-            "outcome": "different" if finding else "match",
-            "finding": finding,
-        }
-
-
-def _check_results(site: Site, store: "Store", digest: str | None) -> Iterator[dict[str, object]]:
-    """Recompute every approved result, or only the one requested."""
-    from agent.delivery.outbox import LIVE, Outbox
-    from agent.disclosure.recomputation import recompute_submission
-
-    outbox = Outbox(site.submissions)
-    chosen = [
-        found for found in outbox.list_submissions() if found.state in LIVE and found.is_result
-    ]
-    if digest is not None:
-        chosen = [outbox.find(digest)]
-        _require_result(chosen[0])
-    gate = open_gate(site) if chosen else None
-    for submission in chosen:
-        assert gate is not None
-        found = recompute_submission(store, gate, submission, site.own_benchmarks)
-        yield {
-            "what": f"submission {submission.digest[:_SHORT]}",
-            "outcome": found.outcome.value,
-            "finding": found.finding,
-        }
 
 
 def _show_sample(
@@ -256,15 +221,9 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
     }
 
 
-def _require_result(submission: "Submission") -> None:
-    if not submission.is_result:
-        raise DisclosureError(
-            "this submission is not a result, so it has no figures", "Name a result."
-        )
-
-
 def _read_heads(path: Path) -> list[AuditHead]:
     """Read a file of heads: canonical JSON, one head per line."""
+    from agent.disclosure.audit_report import is_link
     from agent.io.atomic_files import read_bounded
     from protocol.canonical import parse_canonical
     from protocol.errors import ProtocolError
@@ -279,7 +238,7 @@ def _read_heads(path: Path) -> list[AuditHead]:
         if not isinstance(value, dict) or set(value) != {"link", "number"}:
             raise _no_head(number)
         event, link = value["number"], value["link"]
-        if not isinstance(event, int) or isinstance(event, bool) or event < 1 or not _is_link(link):
+        if not isinstance(event, int) or isinstance(event, bool) or event < 1 or not is_link(link):
             raise _no_head(number)
         heads.append(AuditHead(event, link))
     return heads
@@ -290,7 +249,3 @@ def _no_head(line: int) -> ConfigError:
         f"line {line} of the file of heads is not a head of an audit log",
         'Each line must be canonical JSON, for example {"link":"64 hex digits","number":41}.',
     )
-
-
-def _is_link(value: object) -> bool:
-    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef")

@@ -13,7 +13,7 @@ from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError, DeliveryError
 from agent.keys import KeyRole, create_signing_key, load_signer, read_public, write_public
 from agent.site.directory import Site
-from agent.site.new_keys import adopt_new_agent_key, load_present_agent_key
+from agent.site.new_keys import load_present_agent_key
 
 if TYPE_CHECKING:
     from agent.delivery.membership import Invite
@@ -128,26 +128,22 @@ def update(site: Site, path: Path | None) -> None:
     The registry is verified starting from the invite's root keys. A version older than the stored one is refused. The
     aggregator's log must extend the log that this site has seen.
     """
-    from agent.delivery.outbox import Outbox
-    from agent.delivery.proven_log import follow_newest_checkpoint
+    from agent.disclosure.registry_update import describe_enrolment, take_registry, update_registry
     from agent.io.atomic_files import read_bounded
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
-    federation = open_federation(site)
+    site_id = open_federation(site).read_membership().site
     if path is not None:
-        newest = federation.take(
-            read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry"), today_day()
-        )
+        data = read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry")
+        done = take_registry(site, data, today_day())
     else:
         with _advise_trying_again("registry update"):
-            aggregator = connect_aggregator(site, federation.read_membership().url)
-            newest = federation.update(aggregator, today_day())
-            follow_newest_checkpoint(Outbox(site.submissions), newest, aggregator)
-    site_id = federation.read_membership().site
-    if adopt_new_agent_key(site.keys, newest, site_id):
+            done = update_registry(site, today_day())
+    newest = done.registry
+    if done.has_new_agent_key:
         click.echo("the new agent key is in force and installed")
     click.echo(
-        f"registry {newest.version} of {newest.deployment}; {_describe_standing(site, newest, site_id)}"
+        f"registry {newest.version} of {newest.deployment}; {describe_enrolment(site, newest, site_id)}"
     )
 
 
@@ -157,6 +153,7 @@ def update(site: Site, path: Path | None) -> None:
 def show_registry(site: Site, form: str) -> None:
     """Show the registry's entry of this site, and what may be submitted."""
     from agent.delivery.membership import is_enrolled
+    from agent.disclosure.registry_update import describe_enrolment
 
     federation = open_federation(site)
     current = federation.read_registry(today_day())
@@ -165,7 +162,7 @@ def show_registry(site: Site, form: str) -> None:
     if is_enrolled(current, site_id, _load_agent_key(site).keyid):
         rows += _build_site_rows(current.sites[site_id], site_id)
     else:
-        rows.append(_build_row("site", _describe_standing(site, current, site_id), site_id))
+        rows.append(_build_row("site", describe_enrolment(site, current, site_id), site_id))
     rows += _build_registered_rows(current)
     if form == "table":  # JSON has the full ids
         rows = [{**row, "id": row["id"][:12]} for row in rows]
@@ -232,20 +229,6 @@ def _advise_trying_again(command: str) -> Iterator[None]:
 
 def _load_agent_key(site: Site) -> "PublicKey":
     return load_present_agent_key(site.keys).public
-
-
-def _describe_standing(site: Site, current: "Registry", site_id: str) -> str:
-    """Describe whether the registry lists this site with its own keys, or another hospital under the same id."""
-    from agent.delivery.membership import is_enrolled
-
-    if is_enrolled(current, site_id, _load_agent_key(site).keyid):
-        return "this site is enrolled"
-    if site_id in current.sites:
-        return (
-            f"this site is not enrolled: {site_id} is registered with other keys. Was the invite used by another site? "
-            "Ask the central team for a new one"
-        )
-    return "this site is not yet enrolled"
 
 
 def _join(site: Site, invite: "Invite", *, online: bool) -> None:

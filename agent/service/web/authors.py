@@ -25,6 +25,7 @@ _DRAFTED: Final = frozenset(
         "withdrawal drafted",
         "dataset registered",
         "rotation requested",
+        "reset requested",
     }
 )
 _PREPARED: Final = "suite prepared"
@@ -87,7 +88,7 @@ class Authors:
             for digest in {*result.data.values(), result.plan} - {NONE}:
                 accounts |= self.find_drafters(digest)
         if not is_known:
-            accounts |= find_queuers(self.events, "") | self._find_beginners()
+            accounts |= find_queuers(self.events, "") | self.find_beginners()
         return frozenset(accounts)
 
     def find_drafters(self, digest: str) -> set[str]:
@@ -108,7 +109,8 @@ class Authors:
                 accounts.add(found["account"])
         return accounts
 
-    def _find_beginners(self) -> set[str]:
+    def find_beginners(self) -> set[str]:
+        """Return the accounts that began to draft something, other than the results of a suite."""
         accounts: set[str] = set()
         for event in self.events:
             found = _BEGINNER.fullmatch(event.detail) if event.event == BEGUN else None

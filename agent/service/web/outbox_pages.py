@@ -14,6 +14,7 @@ from agent.errors import ConfigError, DisclosureError
 from agent.service.web.authors import Authors, list_rejections, list_visible, read_authors
 from agent.service.web.call import Call
 from agent.service.web.service import Desk
+from agent.service.web.waiting_requests import list_waiting_requests
 from protocol.predicates import (
     ABANDON_REASONS,
     WITHDRAW_REASONS,
@@ -38,6 +39,7 @@ def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "")
         problem: why something that was just asked for could not be done; shown at the top.
     """
     caller = call.signed_in
+    can_approve = caller.can_enter(Action.APPROVE_SUBMISSIONS)
     authors = read_authors(desk)
     submissions = list_visible(desk, call)
     registry = read_newest_registry(desk.site)
@@ -55,7 +57,8 @@ def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "")
         waiting=sum(item.state is State.PREPARED for item in submissions),
         decidable=len(list_decidable(desk, call, authors)),
         unsent=sum(item.state in _UNSENT for item in submissions),
-        can_approve=caller.can_enter(Action.APPROVE_SUBMISSIONS),
+        key_requests=list_waiting_requests(desk) if can_approve else [],
+        can_approve=can_approve,
         can_prepare=caller.can_enter(Action.PREPARE_SUBMISSIONS),
         can_register=caller.can_enter(Action.ADD_DATA),
         can_send=caller.can_enter(Action.SEND_SUBMISSIONS),

@@ -28,6 +28,7 @@ _ROOMS = (
     ("Redaction", "/redaction", Action.REVIEW_REDACTION),
     ("Outbox", "/outbox", Action.VIEW_OUTBOX),
     ("Receipts", "/receipts", Action.VIEW_RECEIPTS),
+    ("Federation", "/federation", Action.MANAGE_KEYS),
     ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
     ("Audit", "/audit", Action.VIEW_AUDIT),
 )

@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+from agent.disclosure.site_gate import read_newest_registry
+from agent.site.directory import Site
 from tests.forked import ROOT, run_command
 
 _PATHS = (str(ROOT / "deploy/steward"), str(ROOT))
@@ -46,3 +48,11 @@ class StewardTool:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return decided.read_bytes()
+
+
+def find_steward_keyid(site: Site) -> str:
+    """Return the id of the site's only steward's key."""
+    registry = read_newest_registry(site)
+    assert registry is not None
+    (entry,) = registry.sites.values()
+    return next(key.key.keyid for key in entry.keys if key.role == "steward")
