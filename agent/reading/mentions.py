@@ -90,7 +90,7 @@ _OF_MAXIMUM = re.compile(
     r"|maximum) (?:of )?)"
     r"(?:(\d{1,9}(?:\.\d)?)(?= ?-?(?:points?|pts|(?:[A-Za-z]{2,12} )?criteria)\b)"
     r"|(?<=[oe] of )(\d{1,9})\b|(?<=t of )(\d{1,9})\b(?!\.\d)"
-    r"|([5-9]|\d{2,9}(?:\.\d)?|(?:(?<=[A-Zes] \d/)|(?<=[A-Za-z]: \d/))[34])(?= ?(?:$|[,.;)(] ?(?:$"
+    r"|([5-9]|\d{2,9}(?:\.\d)?|(?:(?<=[A-Zes] \d/)|(?<=[A-Za-z]: \d/))[34])(?= ?(?:$|[✔✓✅✗✘❌]|[,.;)(] ?(?:$"
     r"|[^\d\s]|\s)))))",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -130,7 +130,9 @@ _YEAR_BEHIND = re.compile(
 )
 _STATES_BEFORE = re.compile(r"(?:[=≈~:]|\bis|\bof) ?$")
 _BODY_SURFACE = re.compile(r" ?m(?:eters?|\w{0,2})?(?![a-z])| square", re.IGNORECASE)
-_MINUS_BEFORE = re.compile(r"(?:(?:\b(?:is|of)|[:=→]) |^|\n)(?:minus|negative) $", re.IGNORECASE)
+_MINUS_BEFORE = re.compile(
+    r"(?:(?:\b(?:is|of|at|out)|[:=→(]|(?<!\d),) ?|^|\n)(?:minus|negative) $", re.IGNORECASE
+)
 _REACH_OF_WORDS = 400  # characters at the end of a text in which a number may be a word
 _REACH = 24  # characters before a number that may show that it is none
 _LIST_MARK = re.compile(r"^(?:\(?(\d{1,2})[.)]|[-+•◦▪*])(?= \S)", re.MULTILINE)
@@ -151,7 +153,11 @@ _NUMBER = re.compile(
     rf"(?<![{_LETTER}\d.,]){_POWER}|(?<![{_LETTER}\d.])[-+]?(?:{_PLAIN}|\.\d+(?!\.?\d))"
 )
 # "1,5" shows that "9,599" is less than ten, not thousands.
-_DECIMAL_COMMA = re.compile(r"\d(?<![\d,.(].)\d{0,2},\d{1,2}(?![\d,.])")
+_DECIMAL_COMMA = re.compile(
+    r"\d(?<![\d,.(].)\d{0,2},\d{1,2}(?![\d,.])"
+    # So do the words of a language that writes numbers so.
+    r"|\b(?:beträgt|betragen|ergibt|peso|poids|gewicht|zielgewicht|il|della|è|el|los|est(?!\.)|une|são|das|wynosi)\b"
+)
 _ONLY_NUMBER = re.compile(
     r"(?:(?:The )?(?:[Ff]inal )?[Aa]nswer(?: is|:) )?([-+]?\d{1,15}(?:\.\d{1,15})?)"
     r"(?: ?(?:%|(?:[mkµ]?[gLU]|kg|mmol|mEq|ms|msec)(?:/(?:[md]?L|min|hr?|day|kg)){0,2}|points?))?\.?"
@@ -212,6 +218,20 @@ _DAY_FIRST = compile_caseless(
 )
 
 
+_ORDINALS = (
+    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
+    "twentieth",
+)  # fmt: skip
+_ENDS_OF_ORDINALS = ("th ", "th,", "rst ", "rst,", "ond ", "ond,", "ird ", "ird,")
+_ORDINAL = rf"(?:(?:twenty|thirty)-(?:{'|'.join(_ORDINALS[:9])})|thirtieth|{'|'.join(_ORDINALS)})"
+_ORDINAL_DATE = compile_caseless(
+    rf"\b({_ORDINAL}) (?:of )?{MONTH},? (\d{{4}})\b|\b{MONTH} (?:the )?({_ORDINAL}),? (\d{{4}})\b"
+)
+# "5 or 6 December 2020"
+_OTHER_DAY_BEFORE = re.compile(r"(?<![\d.])\d{1,2}(?:st|nd|rd|th)? (?:or|to) (?:the )?$")
+
+
 class _DateForm(NamedTuple):
     """A form of dates: its pattern, and the numbers of the groups of year, month and day."""
 
@@ -243,7 +263,9 @@ _WEEKS_DAYS = compile_caseless(
 )
 # "4 weeks, minus 3 days"
 _MORE_DAYS = re.compile(r"[\s,'\"(]{0,3}(?:[a-z]{1,6} )?\d{1,2} ?(?:d|t|g|j|$)", re.IGNORECASE)
-_PLAIN_DAYS = re.compile(rf"(?<![\d.,])(\d{{1,4}})\s?{_DAYS}\b", re.IGNORECASE)
+_PLAIN_DAYS = re.compile(
+    rf"(?<![\w.,])(\d{{1,4}}|{'|'.join(_ONES[:7])})\s?{_DAYS}\b", re.IGNORECASE
+)
 _UNIT_OF_TIME = r"(?:weeks?|wks?|w|days?|d)\b"
 # "14.5 weeks", "14 to 15 weeks", "-3 days": not durations in whole weeks and days.
 _UNCLEAR_DURATION = re.compile(
@@ -432,9 +454,29 @@ def find_dates(text: str) -> Mentions[datetime.date]:
         for match in form.pattern.finditer(text):
             month = _read_month(match[form.month])
             date = _make_date(year=match[form.year], month=month, day=match[form.day])
+            if _OTHER_DAY_BEFORE.search(text, max(0, match.start() - 12), match.start()):
+                date = None
             mentions.append(Mention(date, match.start(), match.end()))
+    mentions += _find_ordinal_dates(text)
     mentions += _find_slashed(text, {mention.value for mention in mentions})
     return _list_found(text, sorted(mentions, key=lambda mention: mention.start))
+
+
+def _find_ordinal_dates(text: str) -> Iterator[Mention[datetime.date]]:
+    """Yield the dates whose day is a word: "the fifth of December 2020"."""
+    if not any(map(text.__contains__, _ENDS_OF_ORDINALS)):
+        return
+    for match in _ORDINAL_DATE.finditer(text):
+        day, month, year = match.groups()[:3] if match[1] else (match[5], match[4], match[6])
+        date = _make_date(year=year, month=_read_month(month), day=str(_read_ordinal(day.lower())))
+        yield Mention(date, match.start(), match.end())
+
+
+def _read_ordinal(word: str) -> int:
+    if word == "thirtieth":
+        return 30
+    tens, _, ones = word.rpartition("-")
+    return {"": 0, "twenty": 20, "thirty": 30}[tens] + _ORDINALS.index(ones) + 1
 
 
 def _find_slashed(text: str, others: set[datetime.date | None]) -> Iterator[Mention[datetime.date]]:
@@ -495,7 +537,7 @@ def find_durations(text: str) -> Mentions[int]:
         mentions.append(Mention(value, match.start(), match.end()))
     if not mentions:
         for match in _PLAIN_DAYS.finditer(text):
-            mentions.append(Mention(int(match[1]), match.start(), match.end()))
+            mentions.append(Mention(_read_words(match[1]), match.start(), match.end()))
     clear = [mention for mention in mentions if mention.end not in unclear_ends]
     # "14.29 weeks, so 14 weeks and 2 days" says the same twice.
     clear_weeks = {str(mention.value // 7) for mention in clear if mention.value is not None}

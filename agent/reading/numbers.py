@@ -28,6 +28,7 @@ or minus sign directly before a digit is a minus; between two numbers it is a ra
 import datetime
 from collections.abc import Callable
 
+from agent.reading.conversions import blank_repetitions, convert
 from agent.reading.mentions import Mentions, V, find_dates, find_durations, find_numbers
 from agent.reading.plain_answer import simplify, simplify_with_positions
 from agent.reading.quantity import find_quantity
@@ -120,8 +121,17 @@ def _write_number(value: float) -> str:
 def _find_value(
     answer: str, question: str, find_mentions: Callable[[str], Mentions[V]]
 ) -> V | None:
-    choice: Choice[V] | None = choose(simplify(answer), find_mentions, find_quantity(question))
-    return choice.mention.value if choice else None
+    text = blank_repetitions(simplify(answer), question)
+    choice: Choice[V] | None = choose(text, find_mentions, find_quantity(question))
+    return _get_value(choice, text, question) if choice else None
+
+
+def _get_value(choice: Choice[V], text: str, question: str) -> V | None:
+    """Return the value of a choice, a number in the unit that the question asks for."""
+    value = choice.mention.value
+    if not isinstance(value, float):
+        return value
+    return type(value)(convert(value, text, choice.mention.end, question))
 
 
 def _read_value(
@@ -130,13 +140,16 @@ def _read_value(
     find_mentions: Callable[[str], Mentions[V]],
     write: Callable[[V], str],
 ) -> Reading | None:
-    text = simplify(answer)
+    text = blank_repetitions(simplify(answer), question)
     choice: Choice[V] | None = choose(text, find_mentions, find_quantity(question))
-    if choice is None or choice.mention.value is None:
+    stated = _get_value(choice, text, question) if choice else None
+    if choice is None or stated is None:
         return None
     mention = choice.mention
-    value = write(choice.mention.value)
+    value = write(stated)
     plain, positions = simplify_with_positions(answer)
-    if plain != text:  # rare sequences of characters that normalise only together
+    if (
+        blank_repetitions(plain, question) != text
+    ):  # rare sequences of characters that normalise only together
         return Reading(value, 0, len(answer), choice.rule)
     return Reading(value, positions[mention.start], positions[mention.end - 1] + 1, choice.rule)

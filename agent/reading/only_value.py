@@ -34,9 +34,12 @@ _NONE = re.compile(
     r"|satisfied))?(?=[.!;,\n]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
+_ALL_OF_THEM = r"all (?:of the )?(?P<{}>four|eight|4|8)(?: [\w-]{{1,12}}){{0,2}} criteria\b"
+# "All four criteria are met.", "The patient meets all four SIRS criteria."
 _ALL = re.compile(
-    r"\ball (?:of the )?(?P<count>four|eight|4|8)(?: [\w-]{1,12}){0,2} criteria (?:are|were) (?:met|positive"
-    r"|present|fulfilled|satisfied)\b",
+    rf"(?<!\bnot )(?<!n't )\b{_ALL_OF_THEM.format('count')} (?:are|were) (?:met|positive|present|fulfilled|satisfied)\b"
+    r"|(?:^|[.:\n] ?)\W{0,3}(?:so |thus |therefore |hence |overall )?,? ?(?:the patient|she|he)"
+    rf" (?:meets|has met|fulfils|fulfills|satisfies) {_ALL_OF_THEM.format('met')}(?=[.!;,\n]|$)",
     re.IGNORECASE,
 )
 _NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -144,8 +147,9 @@ def _find_none_or_all(text: str, mentions: Mentions[V]) -> Mention[V] | None:
         return None
     all_met = _ALL.search(text)
     if all_met:
-        count = _COUNTS_OF_ALL[all_met["count"].lower()]
-        return mentions.make_number(count, *all_met.span("count"))
+        group = "count" if all_met["count"] else "met"
+        count = _COUNTS_OF_ALL[all_met[group].lower()]
+        return mentions.make_number(count, *all_met.span(group))
     match = _NONE.search(text)
     if match is None or re.search(r"\d", text):
         return None

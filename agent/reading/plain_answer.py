@@ -95,6 +95,14 @@ def _write_answer_label(match: re.Match[str]) -> str:
     return "\n" if match[1] else "\nanswer: "
 
 
+def _write_part(match: re.Match[str]) -> str:
+    return f"{match[1] or 0}.{_PARTS[match[2]]}"
+
+
+def _write_mixed(match: re.Match[str]) -> str:
+    return f"{int(match[1]) + int(match[2]) / int(match[3]):.6g}"
+
+
 def _write_fraction(match: re.Match[str]) -> str:
     return f"({match[1]})/({match[2]})"
 
@@ -116,6 +124,9 @@ _PROGRAM = re.compile(r"```(?:python|py|r|js|javascript|sql)\n(?:[^`]|`(?!``)){0
 _COMBINING = "\u0300-\u036f\u3099\u309a"
 # Normalising leaves a run of ASCII characters as it is; another character is normalised with its combining marks.
 _CLUSTER = re.compile(rf"[\x00-\x7f]+(?![{_COMBINING}])|.[{_COMBINING}]{{0,20}}", re.DOTALL)
+_PARTS = {"½": "5", "¼": "25", "¾": "75"}
+# "1½", "1 ½"; normalising would make it "11/2".
+_MIXED = _Step("½¼¾", re.compile(r"(?<![\d.,])(\d{0,4}) ?([½¼¾])"), _write_part)
 _POWERS = _Step("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]+"), _write_power)
 
 _STEPS = (
@@ -159,12 +170,21 @@ _STEPS = (
     _Step(("\n=", "\n≈"), _NEXT_EQUATION, _write_space),
     # A quotation below the words that announce it: "Divided by 24 h:\n\n> 3.67 mL/hr".
     _Step((":\n\n> ",), re.compile(r"(?<=:\n\n)> (?=\S)"), _write_nothing),
+    # "542 2/3 ms"
+    _Step(
+        ("1/2", "1/3", "2/3", "1/4", "3/4"),
+        re.compile(
+            r"(?<![\d/.,^-])(?<![\d/+*x×-] )(\d{1,4}) ([123])/([234])(?= ?(?:m?sec|ms|mg|kg|mL|points?|pts|%)\b| ?$)",
+            re.MULTILINE,
+        ),
+        _write_mixed,
+    ),
     # "is - 5" within a line is minus five; at the start of a line, "- 5" is a list item.
     _Step(("- ",), _SPACED_MINUS, _write_minus),
 )  # fmt: skip
 
 
-_MARKS = re.compile(r"[\\<{~|*`$_#&\n\r\x0b\x0c\x1c-\x1e\t]|  |- ")
+_MARKS = re.compile(r"[\\<{~|*`$_#&/\n\r\x0b\x0c\x1c-\x1e\t]|  |- ")
 """Every ASCII character that a step looks for. Most short answers contain none of them."""
 
 
@@ -172,8 +192,9 @@ def simplify(answer: str) -> str:
     """Return the answer as plain text."""
     text = answer
     if not text.isascii():
-        if _is_needed(_POWERS, text):
-            text = _POWERS.pattern.sub(_POWERS.replacement, text)
+        for step in (_POWERS, _MIXED):
+            if _is_needed(step, text):
+                text = step.pattern.sub(step.replacement, text)
         text = unicodedata.normalize("NFKC", text).translate(ASCII_MARKS)
     elif not _MARKS.search(text):
         return text
@@ -195,6 +216,7 @@ def simplify_with_positions(answer: str) -> tuple[str, list[int]]:
     if answer.isascii() and not _MARKS.search(answer):
         return answer, list(range(len(answer)))
     text, positions = _replace(_POWERS, answer, list(range(len(answer))))
+    text, positions = _replace(_MIXED, text, positions)
     text, positions = _normalise(text, positions)
     for step in _STEPS:
         if _is_needed(step, text):

@@ -75,7 +75,7 @@ FILLER = (
 BEHIND_VERB = compile_caseless(rf"({VERB}){FILLER}{{0,8}}$")
 # "→ BMI 31.25", "gives a MAP of 93.3"
 GIVES_NAMED = re.compile(
-    r"(?:→|= ?|\b(?:gives?|giving|yields?|yielding|making)) ?(?:an? "
+    r"(?:→|= ?|\b(?:gives?|giving|yields?|yielding|making|(?:you|we|i) (?:get|obtain))) ?(?:an? "
     r"|the )?(?:[\w'-]{1,20} ){1,3}(?:of |is |= ?|: ?)?(?:≈ ?|~ ?)?$"
 )
 RESULT_NOUN = compile_caseless(

@@ -42,7 +42,9 @@ class ValueField:
 def list_value_fields(text: str) -> list[ValueField]:
     """Return the fields of the objects in a plain text that ends with one; none if it does not, or repeats itself."""
     end = len(text.rstrip(" \n`"))
-    if not text.endswith("}", 0, end):
+    # The last brace of an object may be missing behind a string.
+    is_unclosed = text.startswith("{") and text.endswith('"', 0, end) and "}" not in text
+    if not text.endswith("}", 0, end) and not is_unclosed:
         return []
     try:
         objects = find_objects(text)

@@ -131,7 +131,7 @@ def test_any_dash_before_a_digit_is_a_minus(dash):
         ("1.5.2", None),
         ("1e999", None),
         ("1/2", None),
-        ("½", None),
+        ("½", 0.5),
         ("- 5", 5),  # an item of a list
         ("Result:\n- 5", 5),
         ("<b>5</b>", 5),
