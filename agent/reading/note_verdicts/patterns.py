@@ -55,7 +55,7 @@ SENTENCE_WORD = (
 )
 NOT_AFTER = r"(?![\w/%]|[.,]\d|-\w)"
 NUMBER = rf"(?:(?:ids?|numbers?|no\.?|nr\.?)\s{{0,2}})?[:=]?\s{{0,2}}'?(\d{{1,4}}){NOT_AFTER}"
-REFERENCE = rf"\b(?:{SENTENCE_WORD}|ids?|number(?!s))\s{{0,2}}{NUMBER}"
+REFERENCE = rf"\b(?:{SENTENCE_WORD}|ids?|number(?:ed)?(?!s))\s{{0,2}}{NUMBER}"
 # "2 sentences", "1 error", "7 days ago": a count. Lower case, because a sentence begins with a capital.
 COUNT = re.compile(
     r"\s{0,3}(?:%|(?:(?:potential|possible|medical|clinical|factual)\s)?(?:sentences?|errors?|mistakes?"
@@ -239,7 +239,7 @@ NOTE = (
 )
 FINE_WORD = (
     r"(?:correct|accurate|error-free|fine|right|consistent|ok|okay|sound|valid|plausible|unremarkable"
-    r"|appropriate|coherent|flawless|in\sorder"
+    r"|appropriate|coherent|flawless|in\s(?:good\s)?order"
     r"|free\s(?:of|from)\s(?:any\s)?(?:\w{1,12}\s)?(?:errors?|mistakes?))\b"
 )
 ERROR_NOUN = (
@@ -285,6 +285,16 @@ CALLS_CORRECT = (
         "unchanged|as is|as it is|as it stands|as written",
         rf"\bi(?:'d|\swould|\swill|'ll)?\s(?:leave|keep)\s(?:{NOTE}|it|everything|all\ssentences)\s(?:unchanged"
         rf"|as\s(?:it\s)?is|as\sit\sstands|as\swritten)\b",
+    ),
+    _build_statement("holds up|stands as", rf"{NOTE}\s(?:holds\sup|stands\sas\sit\sis)\b"),
+    _build_statement(
+        "no reason to|no need to",
+        r"\b(?:see|find|found|have)\sno\s(?:reason|need)\sto\s(?:change|correct|alter|fix)\s(?:anything|it|this|the\snote)\b",
+    ),
+    # The same words for one sentence after another.
+    _build_statement(
+        "sentence is",
+        r"\A(?:\s{0,6}(?:\d{1,3}[.)]\s)?(?:the|this)\ssentence\sis\s(?:medically\s)?correct[.\s]{1,6}){3,60}\Z",
     ),
     _build_statement(
         "check",
@@ -343,8 +353,8 @@ CALLS_CORRECT = (
         "correct|accura|error|fine|right|consistent|ok|sound|valid|plausible|unremark|appropriate|coherent|flawless"
         "|order|free of|free from",
         rf"(?:{NOTE}|\b(?:all|each|every)\s(?:one\s)?(?:of\s)?(?:(?:the|these"
-        rf"|its)\s)?(?:(?:\d{{1,4}}|{_COUNT_IN_WORDS})\s)?{SENTENCE_WORD}|\beverything|\b(?:every\sone|all|each)\sof\sthem|\bthey\sall)"
-        rf"(?:\s(?:in|of|here|above)(?:\s(?:the|this)\s(?:\w{{1,20}}\s)?(?:note|text))?|\s(?:itself|as\s(?:written"
+        rf"|its)\s)?(?:(?:\d{{1,4}}|{_COUNT_IN_WORDS})\s)?{SENTENCE_WORD}|\beverything|\b(?:every\sone|all|each)\sof\sthem|\bthey\sall|\bthe\swhole\sof\s(?:it|this))"
+        rf"(?:\s(?:in|of|here|above|about)(?:\s(?:it|this|here)(?=\s)|\s(?:the|this)\s(?:\w{{1,20}}\s)?(?:note|text))?|\s(?:itself|as\s(?:written"
         rf"|given|a\swhole|it\sstands|presented|provided)))?\s(?:is|are|looks?|seems?|appears?"
         rf"|reads?)(?:\sto\sbe)?\s"
         rf"(?:(?:both|all|probably|likely|most\slikely|still|actually|already|entirely|completely|fully|medically"
@@ -477,7 +487,7 @@ BARE_CHOICE = compile_caseless(
     rf"|(?:so|hence|thus|therefore|final|verdict|return|print)(?:\s(?:it's|it\sis|it\smust\sbe))?"
     rf"|probably|most\slikely|likely|definitely|obviously|(?:what(?:'s|\sis)\s)?wrong(?:\sis)?|erroneous|faulty|incorrect|bad"
     rf"|i(?:'d|\swould)\s(?:fix|correct|change|flag)|i\svote\sfor|my\smoney(?:'s|\sis)\son)"
-    rf"[:,]?\s(?:probably\s)?(?:in\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?=\s{{0,2}}(?:[.!,;:)]|\n|\Z|because\b|since\b))",
+    rf"[:,]?\s(?:probably\s)?(?:in\s)?(?:{SENTENCE_WORD}\s)?{NUMBER}(?=\s{{0,2}}(?:[.!,;:)]|\n|\Z|because\b|since\b)|\s\s)",
 )
 _WRONG_IN_CHINESE = r"(?:错误|錯誤|有误|有誤|有错|不正确|不正確|誤り|間違)"
 WRONG_AFTER_CHINESE = compile_caseless(
@@ -612,8 +622,10 @@ TURN = re.compile(
     r"\b(?:but|however|actually|although|though|dismissed|still|yet|acceptable|nevertheless)\b",
     re.IGNORECASE,
 )
-# "7 because fluconazole does not treat BV.", "7 fluconazole should be metronidazole"
-REASON = re.compile(r"(?:because|since|as|where)\b|[^.!?\n]{0,80}\bshould\b", re.IGNORECASE)
+# "7 because fluconazole does not treat BV.", "7 fluconazole should be metronidazole", "7, fluconazole → metronidazole"
+REASON = re.compile(
+    r"(?:because|since|as|where)\b|[^.!?\n]{0,80}(?:\bshould\b|→|\s-\s\s)", re.IGNORECASE
+)
 # "The note has no error; sentence 5 is right."
 FINE_ASIDE = compile_caseless(
     rf";\s{REFERENCE}\s(?:is|looks|seems)\s(?:also\s|perfectly\s|medically\s)?{FINE_WORD}\W{{0,3}}$",
