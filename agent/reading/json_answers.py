@@ -31,7 +31,8 @@ JSON_FIELD = "JSON field"
 RULES: dict[str, tuple[str, str]] = {
     JSON_FIELD: (
         "The answer is the value under the key answer, answer_choice, option, final_answer or a "
-        "similar key of a JSON object.",
+        "similar key of a JSON object; without one, under selected, chosen, pick, verdict, "
+        "decision, response, output or content.",
         '{"step_by_step_thinking": "It is not A.", "answer_choice": "B"}',
     ),
 }
@@ -42,6 +43,13 @@ _NAMES = r"(?:answer|option|choice|label|letter|prediction|selection|respuesta|r
 _DETAILS = r"(?:choice|option|letter|label|idx|index|text|key|id|value|correcta|finale?)?"
 # Keys are compared in lower case, without spaces, hyphens and underscores.
 _ANSWER_KEY = re.compile(rf"{_QUALIFIERS}{_NAMES}{_DETAILS}|finaldecision|答案|答え|정답")
+# Keys that hold the answer of an object that has no such key: {"selected": "C"}, {"role": "assistant", "content": ...}.
+_SECOND_KEYS = frozenset(
+    {
+        *("selected", "chosen", "picked", "pick", "mypick", "finalpick", "verdict", "finalverdict", "decision"),
+        *("response", "result", "output", "final", "content", "completion"),
+    }
+)  # fmt: skip
 # Keys within the value of an answer key: {"answer": {"letter": "C", "text": "Heparin"}}.
 _KEYS_OF_VALUE = frozenset({"text", "value", "key", "id", "name", "content", "letter"})
 # Keys whose value can be the object that holds the answer. An object under any other key is reasoning.
@@ -88,27 +96,34 @@ class AnswerPart:
         return self.start + start, self.start + end
 
 
-def select_parts(answer: str) -> tuple[AnswerPart, ...] | None:
+def select_parts(answer: str, *, is_named_only: bool = False) -> tuple[AnswerPart, ...] | None:
     """Return the parts of an answer that may state it; None if it holds no JSON object and is read as a whole.
 
     If an object has a key that names the answer, the parts are the values of such keys; all that can be read must
     agree. Otherwise, the only part is the text around the objects. No part means that the answer cannot be read.
+
+    Args:
+        answer: the whole answer.
+        is_named_only: whether keys such as `selected` and `response`, which hold the answer of an object that has no
+            key that names it, do not count.
     """
     has_member = "{" in answer or _MEMBER_END.search(answer) is not None
     if not has_member or len(answer) > _MAX_LENGTH:
         return None
     try:
         objects = find_objects(answer)
-        return _select_from(answer, objects) if objects else _select_loose(answer)
+        return _select_from(answer, objects, is_named_only) if objects else _select_loose(answer)
     except EndlessTextError:
         return ()
 
 
-def _select_from(answer: str, objects: list[JsonObject]) -> tuple[AnswerPart, ...] | None:
+def _select_from(
+    answer: str, objects: list[JsonObject], is_named_only: bool
+) -> tuple[AnswerPart, ...] | None:
     parts: list[AnswerPart] = []
     is_named = False
     for found in objects:
-        values = _find_answers(found)
+        values = _find_answers(found, is_named_only)
         if values is None:
             continue
         is_named = True
@@ -116,7 +131,8 @@ def _select_from(answer: str, objects: list[JsonObject]) -> tuple[AnswerPart, ..
             return ()
         parts += values
     if is_named:
-        return () if is_taken_back(answer, objects[-1].end) else tuple(parts)
+        rest = answer[objects[-1].end :].lstrip()
+        return () if is_taken_back(rest, 0) else tuple(parts)
     if not any(_looks_like_json(found) for found in objects):
         return None
     around = blank_objects(answer, objects)
@@ -152,7 +168,7 @@ def read_parts(answer: str, read: Callable[[str], V | None]) -> V | None:
 
 def read_json_answer(answer: str) -> Reading | None:
     """Read the value of the key that names the answer in a JSON object, or None if there is no single one."""
-    parts = select_parts(answer)
+    parts = select_parts(answer, is_named_only=True)
     if not parts or (parts[0].start == 0 and parts[0].end == len(answer)):
         return None
     first = parts[0]
@@ -192,16 +208,32 @@ def _looks_like_json(found: JsonObject) -> bool:
     return any(member.is_quoted for member in found.members)
 
 
-def _find_answers(found: JsonObject) -> list[AnswerPart] | None:
+def _find_answers(found: JsonObject, is_named_only: bool) -> list[AnswerPart] | None:
     """Return the values of the keys that name the answer; none if they are unclear, None if there is no such key."""
+    second: list[JsonMember] = []
     level = [found]
     for _ in range(_MAX_DEPTH):
         members = [member for node in level for member in node.members]
         named = [member for member in members if names_answer(member.key)]
         if named:
             return _read_all(named)
+        if not is_named_only:
+            second = second or [member for member in members if _holds_answer(member)]
         level = [inner for node in level for inner in _unwrap(node)]
-    return None
+    return _read_all(second) if second else None
+
+
+def _holds_answer(member: JsonMember) -> bool:
+    """Return whether a member may hold the answer of an object without a key that names it."""
+    if _squash(member.key) not in _SECOND_KEYS:
+        return False
+    return isinstance(member.value, JsonScalar | JsonList) and not _holds_objects(member.value)
+
+
+def _holds_objects(value: JsonNode) -> bool:
+    if isinstance(value, JsonList):
+        return any(isinstance(element, JsonObject) for element in value.elements)
+    return isinstance(value, JsonScalar) and "{" in value.raw
 
 
 def _read_all(members: list[JsonMember]) -> list[AnswerPart]:

@@ -20,7 +20,7 @@ from agent.reading.choice.references import (
 )
 from agent.reading.label_notation import compile_sentence, is_sentence
 from agent.reading.label_sentences import LabelSentence
-from agent.reading.statements import find_last_retraction
+from agent.reading.statements import find_last_retraction, find_undecided
 from agent.reading.words import plain_words
 
 Labels = tuple[tuple[str, ...], ...]
@@ -238,7 +238,7 @@ class LabelOptions(OptionTexts):
             return None
         if _NUMBERED_LINE.search(rest):
             return None
-        if find_last_retraction(answer) is not None:
+        if find_last_retraction(answer) is not None or find_undecided(rest) is not None:
             return None
         words = self._word.findall(rest.lower())
         return label if all(self._get_label(word) == label for word in words) else None

@@ -47,7 +47,7 @@ from agent.reading.label_marks import (
 )
 from agent.reading.label_sentences import SENTENCE, find_sentence
 from agent.reading.reading import Reading
-from agent.reading.statements import is_question
+from agent.reading.statements import find_undecided, is_question
 from agent.reading.words import plain_words
 
 FIELD = OptionRule(
@@ -232,6 +232,9 @@ def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
         return _read_sentence(answer, options)
     claim = choose_claim(claims, answer.text)
     if claim is None:
+        return None
+    undecided = find_undecided(answer.lower, claim.end)
+    if undecided is not None and not options.has_code(text[undecided:]):
         return None
     doubt = _SECOND_THOUGHTS.search(answer.lower, claim.end)
     if doubt and options.names_other(text, doubt.end(), claim.option):

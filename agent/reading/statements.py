@@ -28,7 +28,7 @@ _DENIAL = compile_caseless(
 _IF_ASKED = r"if (?:i (?:had|have|must|were)|forced|pressed|pushed|asked|you|necessary)\b"
 # Words that look like a denial or a condition and are none.
 _SURE = re.compile(
-    rf"\b(?:(?:no|without(?: a| any)?) (?:doubt|question)|in other words|{_IF_ASKED})\b",
+    rf"\b(?:(?:no|without(?: a| any)?) (?:doubt|question(?! of\b)|contest)|in other words|{_IF_ASKED})\b",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
@@ -89,6 +89,19 @@ _REFUSAL = compile_caseless(
     r"|i (?:cannot|can't|can not|won't|will not|must decline to|am not comfortable|do not feel comfortable)"
     r"\s(?:\w+\s){0,3}?(?:provide|give|answer|help|assist|offer|make|comment|comply|recommend|advise|determine|say|choose))",
 )
+# Words of somebody who chooses nothing.
+_WORDS_OF_UNDECIDED = (
+    *("settle", "decide", "choose", "pick one", "commit", "make up my", "which", "close to call"),
+    *("toss", "coin", "it depends"),
+)
+_UNDECIDED = re.compile(
+    r"\b(?:can't|cannot|can not|unable to|not able to|couldn't|could not|hard to|impossible to|difficult to|i don't"
+    r"|i do not)\s(?:really\s|quite\s|yet\s)?"
+    r"(?:settle on(?: one| either)?|decide|choose between|choose one|pick one|commit to(?: one| either)?"
+    r"|make up my mind|tell which|say which)"
+    r"|\b(?:undecided|too close to call|a toss-?up|a coin[- ](?:flip|toss)|it depends(?=\s?[.;!]|$|\n))",
+    re.IGNORECASE,
+)
 # Words after which no sentence ends.
 _OPEN_END = compile_caseless(
     r"(?<![\w'])(?:an?|and|are|as|at|be|because|but|by|for|from|has|have|if|in|is|its?|may|need|of|on|or|since|that|the"
@@ -100,7 +113,13 @@ _MIN_BEGUN_WORDS = 3  # of a last sentence without an end
 def is_denied(text: str, start: int) -> bool:
     """Return whether the clause before `start` denies, doubts or makes conditional the text that begins there."""
     sentence = _get_last_part(_SENTENCE_END, text[max(0, start - _REACH) : start])
-    if "doubt" in sentence or "question" in sentence or "if " in sentence or "words" in sentence:
+    if (
+        "doubt" in sentence
+        or "question" in sentence
+        or "contest" in sentence
+        or "if " in sentence
+        or "words" in sentence
+    ):
         sentence = _SURE.sub("", sentence)
     if _CONDITION.match(sentence.lstrip()):
         return True
@@ -157,6 +176,14 @@ def is_taken_back(text: str, end: int) -> bool:
 def is_refusal(text: str) -> bool:
     """Return whether the text refuses to answer: "I'm sorry", "I cannot answer this"."""
     return _REFUSAL.search(text) is not None
+
+
+def find_undecided(text: str, start: int = 0) -> int | None:
+    """Return the position behind words by which the text chooses nothing, "I can't settle on one", or None."""
+    if not any(map(text.lower().__contains__, _WORDS_OF_UNDECIDED)):
+        return None
+    match = _UNDECIDED.search(text, start)
+    return match.end() if match else None
 
 
 def is_unfinished(text: str) -> bool:

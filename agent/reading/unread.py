@@ -105,7 +105,7 @@ NO_FIELD = UnreadKind(
     "JSON without an answer key",
     "The answer is JSON, but none of its keys is known to hold the answer.",
     f"Name the key that holds the answer: {_FIELD_OPTION}.",
-    '{"reasoning": "Vitamin B12 is absorbed in the ileum.", "pick": "B"}',
+    '{"reasoning": "Vitamin B12 is absorbed in the ileum.", "outcome": "B"}',
 )
 UNCLEAR_FIELD = UnreadKind(
     "JSON with an unclear answer",

@@ -4,6 +4,8 @@
 #    verdicts and queries by the rules of agent/reading. Runs of that time do not record a version.
 # 2: until later words could take back an option or a query that was stated before.
 # 3: until a repeated prompt, the beginning of another option's text and a list's bare numbers stopped to be answers.
-# 4: these rules.
-READING_VERSION = 4
+# 4: until objects without a key that names the answer, programs, tables of ratings, boxes, "the latter" and values in
+#    another unit were read, and an answer that chooses nothing in the end stopped to be one.
+# 5: these rules.
+READING_VERSION = 5
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

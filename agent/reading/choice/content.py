@@ -10,11 +10,12 @@ from itertools import islice
 from agent.reading.choice import cues
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
-from agent.reading.choice.passages import Passage, find_passages
+from agent.reading.choice.passages import Passage, ends_with_label, find_passages
 from agent.reading.choice.references import LETTER_SIGNS, PADDING, SIGNS, TEXT_SIGNS, decode
 from agent.reading.choice.rules import OPTION_WORDS
 from agent.reading.statements import (
     find_last_retraction,
+    find_undecided,
     is_denied,
     is_question,
     is_refusal,
@@ -32,13 +33,16 @@ _REASON = re.compile(
 _CONTRAST = re.compile(
     r"[,;]?\s(?:whereas|while|but|although|though|however|yet|over|versus|vs|than)\b", re.IGNORECASE
 )
+_TAKES_BACK = re.compile(
+    r"\s(?:it|this|that)(?:'s|\sis)\s(?:wrong|incorrect|contraindicated|not\s(?:right|correct))\b"
+)
 _BEGINS_CONTRAST = re.compile(
     r"(?:but\s|so\s)?(?:although|though|while|whereas|unlike|despite|in\scontrast|compared|even)\b",
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
     r"\b(?:could\sbe|may\sbe|might\sbe|possibly|maybe|perhaps|either|unless|depends?|unsure|uncertain|not\ssure|if"
-    r"|initially|at\sfirst|differential|includes?)\b",
+    r"|initially|at\sfirst|differential|includes?|whether)\b",
     re.IGNORECASE,
 )
 _TEXT_SIGN = re.compile(f"[{TEXT_SIGNS}]")
@@ -57,26 +61,33 @@ _REFUSES = re.compile(
 _SIGN = re.compile(f"[{SIGNS}]")
 # "Everything speaks against aspirin (A)." names no answer.
 _RELATES_TO = re.compile(
-    r"\b(?:against|unlike|(?:differs?|different|distinguished)\sfrom|(?:confused|compared|contrasted)\swith|mistaken\sfor"
+    r"\b(?:against|away\sfrom|no\squestion\sof|unlike|(?:differs?|different|distinguished)\sfrom|(?:confused|compared|contrasted)\swith|mistaken\sfor"
     rf"|turn(?:ing)?\sto|(?:same|true)\s(?:holds\s)?(?:for|of)|trap(?:\shere)?\sis)\s(?:the\s|an?\s)?[(\"']?[{SIGNS}]",
     re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not|no|cannot|can't)\b|n't\b", re.IGNORECASE)
 # "Aspirin is too weak", "I would stop heparin"
 _SPEAKS_AGAINST = re.compile(
-    r"\btoo\s\w+|\b(?:stop|stopping|withdraw\w*|discontinu\w*|hold\w*|withhold\w*|omit\w*|refrain\w*|less\slikely|reverses?|reversing|counteracts?)\b"
+    r"\btoo\s\w+|\b(?:stop|stopping|withdraw\w*|discontinu\w*|hold\w*|withhold\w*|omit\w*|refrain\w*|strik(?:e|ing)|cross(?:ed|ing)?\s(?:\w{1,12}\s)?(?:out|off)|less\slikely|reverses?|reversing|counteracts?)\b"
 )
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
+_SOMETHING_ELSE = re.compile(r"\b(?:something|anything)\selse\b|\bso\sfar\b")
 
 
 def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of the passages of an answer that means an option by its words."""
     if answer.options.has_common_word or find_last_retraction(answer.text) is not None:
         return []
-    if is_refusal(answer.plain) or is_unfinished(answer.plain):
+    if is_refusal(answer.plain):
         return []
+    if is_unfinished(answer.plain) and not ends_with_label(answer):
+        return []
+    undecided = find_undecided(answer.plain)
     claims: list[OptionClaim] = []
     for passage in find_passages(answer):
+        is_forced = passage.is_decision and passage.start > (undecided or 0)
+        if undecided is not None and not is_forced:
+            continue
         option = _read_passage(answer, passage)
         if option is not None:
             claims.append(
@@ -97,6 +108,8 @@ def _read_passage(answer: MarkedAnswer, passage: Passage) -> int | None:
         end = reason.start()
     contrast = _CONTRAST.search(answer.text, start + 1, end)
     if contrast:
+        if _TAKES_BACK.match(answer.lower, contrast.end()):
+            return None
         if _refers_to_option(answer, contrast.end(), end):
             return None
         end = contrast.start()
@@ -174,6 +187,10 @@ def _states_plainly(answer: MarkedAnswer, start: int, end: int) -> bool:
     if _RELATES_TO.search(answer.text, start, end + 1):
         return False
     if cues.SAID_BY_OTHERS.search(answer.lower, answer.find_sentence_start(start), end):
+        return False
+    if cues.OTHER_LABEL.match(answer.lower, start):
+        return False
+    if _SOMETHING_ELSE.search(answer.lower, start, end + 40):
         return False
     against = _SPEAKS_AGAINST.search(answer.lower, start, end)
     if against and not answer.options.words.mentions(against[0]):

@@ -19,6 +19,9 @@ NOT_A_NAME = (
 )
 LETTER = rf"(?:(?P<capital>[A-Z]){NOT_A_NAME}{END}|(?P<small>[b-hj-z]){NOT_A_NAME}{END}|(?P<vowel>[ai]){_MARK_OR_END})"
 MARKED = rf"(?P<sign>[{SIGNS}]){PADDING}*"
+NAMED_OPTION = re.compile(
+    rf"{MARKED}|(?<![\w'-])(?P<capital>[B-HJ](?![\w'-])|A(?=[)\].:,;!?]|\s?$|\n|\s(?:is|and|or|but)\b))"
+)
 CALLED = r"(?:(?:the\s)?(?:correct\s|best\s|right\s)?(?:option|choice|answer|letter|number)\s)"
 REFERENCE = re.compile(
     rf"(?:(?i:{CALLED})|(?i:the|an?)\s(?=[\"'(]?[{SIGNS}])){{0,2}}[\"'(\[<{{]{{0,2}}(?:{MARKED}|{LETTER})"
@@ -56,7 +59,7 @@ OTHER_CASE_TOO = re.compile(
 """Another option that is given for another case: "B in adults and C in children"."""
 
 _NOUN = (
-    r"(?:answer|option|(?<!of\s)choice|letter|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
+    r"(?:answer|answr|anwser|awnser|option|(?<!of\s)choice|letter|(?:fitting|right|correct|best|appropriate)\s(?:label|word)|response|diagnosis|conclusion|solution|pick|selection|verdict|decision|prediction"
     r"|guess)"
 )
 _IS = (
@@ -71,7 +74,7 @@ _OF_WHAT = (
 )
 _FILLER = (
     r"(?:[\s,]?(?:most\slikely|therefore|thus|clearly|probably|likely|indeed|simply|definitely|certainly|obviously|still"
-    r"|actually|in\sfact|hence|then|best|option|choice|statement|letter|number|answer|also|✓|:)){0,6},?\s?"
+    r"|actually|in\sfact|hence|then|best|option|choice|statement|letter|number|answer|also|✓|[:;])){0,6},?\s?"
 )
 STATED = re.compile(
     rf"\b(?:{_NOUN}{_OF_WHAT}{_IS}|ans(?:wer)?\s?(?:[.:=-]|is\b)(?:\s?(?:is\b|[:-]))?"
@@ -83,7 +86,12 @@ NOT_BUT = re.compile(
     r"\sbut\s(?:rather\s|instead\s)?"
 )
 """An answer that is set against another: "the answer is not A but"."""
+_CHANGED = (
+    r"(?:(?<=let\sme\s)change|(?<=i'll\s)change|(?<=i\swill\s)change|(?<=so\si\s)change|(?<=[.,:-]\s)chang(?:e|ing)|(?<=no,\s)changing|(?<=i'm\s)changing)"
+    r"\s(?:that|it|this|my\s(?:answer|choice|pick))\s(?:from\s[\"']?[a-j][\"']?\s)?to\s"
+)
 CORRECTED = re.compile(
+    rf"{_CHANGED}(?=[\"'(]?(?:[{SIGNS}]|[a-j][\s.,;!)]|[a-j]$|(?:option|choice)\s))|"
     r"(?:^|(?<=\n)|(?<=[.!?,;:-]\s))(?:(?:wait|hold\son|sorry|hmm+|oops|ok(?:ay)?)\b[\s,.:!-]{1,4}){0,2}"
     r"(?:actually|no|sorry|on\s(?:second\sthoughts?|reflection)|but(?=\sit(?:'s|\sis)\s)|correction|edit|rather|make\sthat|i\smean|i\smeant)\b[\s,:-]{1,3}(?:(?:actually|wait|rather|i\smean)\b[\s,:-]{1,3}){0,2}"
     r"(?:(?:it|that|this)(?:'s|\sis|\sshould\sbe|\smust\sbe|\swould\sbe|\shas\sto\sbe)\s|make\s(?:it|that)\s)?(?=[\"'(]?(?:"
@@ -112,8 +120,13 @@ _CHOOSE_WITHOUT_I = r"(?:going|go|stick|sticking|settling|settle|ending\sup)\s(?
 _VOTE = r"my\s(?:\w{1,12}\s)?(?:vote|money|bet|pick|choice)\s(?:goes\s(?:to|for)|is\son|would\sbe\son|goes\swith)"
 # "I'd take", but not "I take warfarin"
 _TAKE = rf"i(?:'d|'ll|\swould|\swill){_BEFORE_CHOOSE}\stake"
+# "If you force me:", "forced to choose,"
+_FORCED = (
+    r"(?:if\s(?:you\s(?:force|press|push)\sme|(?:i\s(?:am|was|were)\s|i'm\s)?(?:forced|pressed|pushed))|forced|gun\sto\smy\shead)"
+    r"(?:\sto\s(?:choose|pick|decide|guess|answer))?(?:[:,]|\s-)"
+)
 CHOSEN = re.compile(
-    rf"\b(?:{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_TAKE}|{_CHOOSE_WITHOUT_I}|{_KEY}|{_VOTE}"
+    rf"\b(?:{_FORCED}|{_I}{_BEFORE_CHOOSE}\s{_CHOOSE}|{_TAKE}|{_CHOOSE_WITHOUT_I}|{_KEY}|{_VOTE}"
     rf"|(?:so|therefore|thus|hence),?\s(?:choose|pick|select)"
     rf"|(?:^|(?<=\n)|(?<=[.;:]\s)|(?<=\s-\s))(?:just\s)?(?:choose|pick|select|mark|tick)(?=\s[\"'(]?(?:[{LETTER_SIGNS}]|[a-z](?:[.!]|$|\n)))){_FILLER}(?<=[\s:])"
 )
@@ -128,13 +141,20 @@ ACTION = re.compile(
     rf"|(?:'m|'re|\sam|\sare){_BEFORE_CHOOSE}\s(?!{_NO_ACTION})\w{{2,11}}ing)\s"
 )
 """What somebody does about a case: "I would start him on", "I'd attribute the difference to"."""
+_MY_CHOICE = (
+    r"my\s(?:(?:final|own|first|clear|suggested|recommended|proposed|preferred|top|best)\s){0,2}"
+    r"(?:answer|choice|pick|vote|guess|bet|call|verdict|conclusion|diagnosis|recommendation|suggestion|(?:next\s)?step(?=\s?[.,;!]|$|\n|\shere))"
+)
 DECIDED = re.compile(
-    r"\s(?:gets?\smy\svote|wins\b|it\sis(?=\s?[.!]|$|\n)|remains?(?=\s?[.!]|$|\n)|(?:is|are)\s(?:the\sculprit|to\sblame)"
-    r"|(?:is|are|would\sbe|remains)\smy\s(?:(?:final|own|first|clear)\s)?(?:answer|choice|pick|vote|guess|bet|conclusion|diagnosis)"
+    r"\s(?:gets?\s(?:my\s(?:vote|tick|pick)|the\snod)|wins\b|takes\s(?:it|the\s(?:prize|cake|crown))\b|it\sis(?=\s?[.!]|$|\n)|remains?(?=\s?[.!]|$|\n)"
+    r"|(?:is|are)\s(?:the\sculprit|to\sblame|the\s(?:clear\s)?winner(?=\s?[.,;!]|$|\n)|the\sway\sto\sgo)"
+    r"|(?:is|are)\s(?:by\sfar\s|far\s|much\s|clearly\s)(?:the\s)?(?:likelier|likeliest|more\s(?:likely|plausible|probable)|better)(?=\s?[.,;!]|$|\n|\shere)"
+    rf"|(?:is|are|would\sbe|remains)\s{_MY_CHOICE}"
     r"|(?:is|are)\s(?:therefore\s|clearly\s)?(?:what|the\s(?:one|option|statement|choice))\s(?:that\s|which\s)?"
     r"(?:goes\swrong|(?:is\s)?(?:needed|wanted|missing|meant)|i(?:'d|'ll|'m|\sam|\swould|\swill)?\s(?:\w{3,12}ly\s)?"
     r"(?:choose|choosing|pick|picking|take|taking|mark|go\s(?:for|with)|going\s(?:for|with)|write|say|answer|submit|give|do)"
     r"|we\s(?:need|want|are\slooking\sfor)))"
+    rf"|[.!,]\s(?:and\s)?(?:that|this)(?:'s|\sis)\s{_MY_CHOICE}"
 )
 """What follows an option that is chosen: "gets my vote", "is the one I would mark"."""
 ONLY_LEFT = re.compile(
@@ -142,6 +162,12 @@ ONLY_LEFT = re.compile(
     r"(?:remains|is\s(?:still\s)?left|survives|stands|holds)(?=\s?[.,;!]|\s?$|\n|\s(?:and|as|because|here)\b)"
 )
 """The last option that is left: "only c remains"."""
+OTHER_LABEL = re.compile(
+    r"\W{0,4}(?:(?:known|current|home|previous|past|regular|usual|prior|other|drug)\s){0,2}"
+    r"(?:allerg\w{1,4}|medications?|meds|history|pmh|side\seffects?|contraindications?|risk\sfactors?|exam|labs?|vitals"
+    r"|(?:rx|treatment|therapy)\sso\sfar)\b[^:\n]{0,20}(?::|=|→|->|\s-\s)"
+)
+"""A label before an option that is no answer: "Allergies:", "Current medication:"."""
 SAID_BY_OTHERS = re.compile(
     r"\b(?:(?:i|we|they)\sused\sto|(?<!\bfor\s)many|most\s(?:would|people|students|doctors|physicians|clinicians|colleagues)|some\speople|others|colleagues?|textbooks?|books|students?"
     r"|(?:you|one)(?:'d|\swould|\smight)\sthink|tempt\w*|(?:user|patient)\s(?:wrote|writes|says|said|asks|asked))\b"
@@ -157,7 +183,7 @@ _SO = (
     r"(?:so|thus|hence|therefore|overall|ultimately|consequently|accordingly|finally|∴|=>"
     r"|→|->|⇒|in\s(?:conclusion|summary|short|the\send)|to\sconclude|conclusion|yes|on\sbalance|all\sin\sall|taken\stogether"
     r"|but\s(?=(?:probably|most\slikely|likely|i\sthink|i\sbelieve)\b)"
-    rf"|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?|{_LEAVES})"
+    rf"|tl;?dr|by\selimination|by\s(?:process|exclusion)(?:\sof\selimination)?|{_LEAVES})"
 )
 # "so it must be", "therefore most likely the"
 _AFTER_SO = (
@@ -235,11 +261,14 @@ LINE_START = re.compile(
 _SURE = (
     r"(?:i\s(?:think|believe|guess|suppose|would\ssay|am\s(?:\w{1,12}\s)?(?:sure|confident|certain))|i'd\ssay"
     r"|i'm\s(?:\w{1,12}\s)?(?:sure|confident|certain)|for\ssure|definitely|certainly|probably|most\slikely|likely|clearly|obviously"
-    r"|no\sdoubt|without\s(?:a\s|any\s)?doubt|of\scourse|in\smy\s(?:opinion|view)|with\s(?:\w{1,12}\s)?(?:confidence|certainty)"
+    r"|no\s(?:doubt|question|contest)|hands\sdown|plain\sand\ssimple|by\sfar|all\sthe\sway|without\s(?:a\s|any\s)?(?:doubt|question)|of\scourse|in\smy\s(?:opinion|view)|with\s(?:\w{1,12}\s)?(?:confidence|certainty)"
     r"|it\sis|final(?:\sanswer)?|is\s(?:my|the)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick)|(?:high|low|medium|moderate)\sconfidence|\d{1,3}(?:\.\d+)?\s?%(?:\s(?:sure|confident|certain|confidence))?"
     r"|~?\d{1,3}\s?%(?:\s(?:sure|confident))?|(?:confidence|certainty|probability|score|conf)\b[\s:=]{0,3}[\w.%/]{1,12})"
 )
-_ADDRESS = r"(?:,?\s(?:lol|haha|imo|imho|tbh|btw|please|thanks|doctor|sir|then|though|obviously))?"
+_ADDRESS = (
+    r"(?:,?\s(?:lol|haha|imo|imho|tbh|btw|please|thanks|doctor|sir|folks|everyone|guys|mate|my\sfriend|then|though"
+    r"|obviously))?"
+)
 _CLOSING_MARKS = r"[)\]>}\"'.:,;!✓\s]{0,8}"
 # "(confidence: high)", "(very sure)"
 _SURE_IN_BRACKETS = (
@@ -267,8 +296,9 @@ _VERBS = (
 )
 WRONG = re.compile(
     r"\b(?:wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|distractor|rul(?:e|ed|ing)\sout|exclud\w*"
-    rf"|eliminat\w*|avoid\w*|inaccurate|irrelevant)\b|✗|(?:^|\s){_VERBS}{_NEGATED}\b|\b(?:isn't|can't|cannot|doesn't|aren't|won't|wouldn't)(?!\w)"
-    r"|\b(?:isnt|cant|doesnt|arent)\b|^[\s:(,-]{0,3}not?\b"
+    rf"|eliminat\w*|avoid\w*|inaccurate|irrelevant|cross(?:ed|ing)?\s(?:\w{{1,12}}\s)?(?:out|off)|(?:struck|strike)\s(?:out|off)|fall(?:s|ing)?\saway"
+    rf"|drop(?:s|ped|ping)?\sout|off\sthe\s(?:table|list)|falls?\sshort)\b|\b(?:is|are)\s(?:therefore\s|thus\s|clearly\s)?out(?=\s?(?:[.,;!)]|$|\n))|✗|(?:^|\s){_VERBS}{_NEGATED}\b|\b(?:isn't|can't|cannot|doesn't|aren't|won't|wouldn't)(?!\w)"
+    r"|\b(?:isnt|cant|doesnt|arent)\b|^[\s:(,-]{0,3}not?\b(?!\s(?:contest|doubt|question\b(?!\sof)))"
 )
 """Words after an option that call it wrong."""
 CALLED_RIGHT = re.compile(

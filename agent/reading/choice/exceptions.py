@@ -45,7 +45,12 @@ _JUDGED = re.compile(
 _RIGHT = frozenset({"t", "true", "correct", "right", "holds", "✓"})
 # "It is excreted by the kidney  <-- this one"
 _ARROW = re.compile(r"\s(?:<\s?[-=]{1,4}|<<+|←|⬅|◄)\s?(?P<note>.{0,60})\Z")
-_TICKED = re.compile(rf"(?P<tick>[✓✗])\s?(?P<sign>[{SIGNS}])")
+# "✓ Heparin", "C | ✓", and "A ✗ B ✗ C ✓ D ✗" in one line
+_TICKED = re.compile(
+    rf"(?P<tick>[✓✗])\s?(?:(?P<sign>[{SIGNS}]){PADDING}*|(?P<capital>[A-J])(?![\w'-]))"
+    rf"|(?:(?P<other_sign>[{SIGNS}]){PADDING}*|(?P<other>[A-J])(?![\w'-]))[)\].:]?\s?[|:-]?\s?(?P<behind>[✓✗])"
+)
+_UNSURE = re.compile(r"\b(?:maybe|possibly|or|also|too)\b|\?")
 _REJECTS = re.compile(
     r"\b(?:not?|never|wrong|false|incorrect|tempting|trap|maybe|possibly|or)\b|n't\b|[?✗]"
 )
@@ -125,7 +130,11 @@ def _read_arrow(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     marked: list[tuple[Line, int]] = []
     for line in answer.lines[:_MAX_LINES]:
         arrow = _ARROW.search(answer.plain[line.start : line.end])
-        if arrow is not None and not _REJECTS.search(arrow["note"].lower()):
+        if arrow is None:
+            continue
+        if _UNSURE.search(arrow["note"].lower()):
+            return
+        if not _REJECTS.search(arrow["note"].lower()):
             marked.append((line, line.start + arrow.start()))
     if len(marked) != 1:
         return
@@ -137,19 +146,25 @@ def _read_arrow(answer: MarkedAnswer) -> Iterator[OptionClaim]:
 
 def _read_ticked(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read a list of all options in which one has a tick and every other one a cross or an empty box."""
-    ticked: list[tuple[int, Line]] = []
-    options: set[int] = set()
-    for line in answer.lines[:_MAX_LINES]:
-        item = _TICKED.match(answer.text, line.start)
-        if item is None:
-            continue
-        option = decode(item["sign"])
-        options.add(option)
-        if item["tick"] == "✓":
-            ticked.append((option, line))
-    if len(ticked) == 1 and options == set(range(answer.options.count)):
-        ((option, line),) = ticked
-        yield OptionClaim(option, line.start, line.end, ClaimStrength.MENTIONED, COMMENTED_OPTIONS)
+    if "✓" not in answer.text or "✗" not in answer.text:
+        return
+    ticked: list[re.Match[str]] = []
+    options: list[int] = []
+    for item in islice(_TICKED.finditer(answer.text), _MAX_LINES):
+        sign = item["sign"] or item["other_sign"]
+        letter = item["capital"] or item["other"] or ""
+        options.append(decode(sign) if sign else answer.options.get_letter_option(letter))
+        if (item["tick"] or item["behind"]) == "✓":
+            ticked.append(item)
+    is_complete = sorted(options) == list(range(answer.options.count))
+    if len(ticked) == 1 and is_complete:
+        (item,) = ticked
+        option = options[
+            [match["tick"] or match["behind"] for match in _TICKED.finditer(answer.text)].index("✓")
+        ]
+        yield OptionClaim(
+            option, item.start(), item.end(), ClaimStrength.MENTIONED, COMMENTED_OPTIONS
+        )
 
 
 def _find_option_of_line(answer: MarkedAnswer, start: int, end: int) -> int | None:

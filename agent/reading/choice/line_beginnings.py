@@ -41,6 +41,8 @@ _STARTS_WRONG = re.compile(
 _IS_LEAST = re.compile(
     r"\s?(?:is|are|was|seems|would\sbe)\s(?:clearly\s)?(?:the\s)?(?:least|less|runner-?up)\b"
 )
+# "Aspirin? No."
+_DENIED_AT_ONCE = re.compile(r"[)\]\"']?\s?\?\s(?:no|nope|never|wrong|not|too)\b")
 # "No. Yes, the rate went up."
 _OTHER_SENTENCE = re.compile(rf"(?:[.!]|,?\s(?:but|and|or))\s{cues.MARKED}(?=\s?[,.!]|$)")
 
@@ -68,6 +70,8 @@ def read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[O
         return
     end = reference.end
     if is_question(text, end):
+        if _DENIED_AT_ONCE.match(answer.lower, end):
+            return
         # An answer that begins by asking is settled only by a plain statement later.
         yield OptionClaim(UNKNOWN, line.start, end, ClaimStrength.ANSWER, rule)
         return
@@ -75,6 +79,8 @@ def read_begun(answer: MarkedAnswer, line: Line, rule: OptionRule) -> Iterator[O
         return
     references = answer.read_joined(reference)
     if len({joined.option for joined in references}) > 1:
+        if answer.calls_wrong(references[-1].end):
+            return  # "A, B and D fall short."
         for joined in references:
             yield OptionClaim(joined.option, line.start, joined.end, ClaimStrength.PROPOSED, rule)
         return
@@ -130,7 +136,8 @@ def _rate_begun(answer: MarkedAnswer, reference: OptionReference) -> ClaimStreng
         return ClaimStrength.PROPOSED
     if cues.REFERENCE.match(answer.text, mark.end()):
         return ClaimStrength.PROPOSED  # the words behind it are about another option
-    if begins_sentence:
+    # "B - scores did not differ" gives the reason for no.
+    if begins_sentence or own_text == "no":
         is_wrong = _STARTS_WRONG.match(answer.lower, mark.end()) is not None
     else:
         is_wrong = answer.calls_wrong(mark.end())

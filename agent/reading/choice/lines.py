@@ -39,7 +39,7 @@ _PREFERENCE = re.compile(
     r",?\s(?:rather\sthan|instead\sof|over|(?:and\s|but\s)?not)\s"
     rf"(?i:{cues.CALLED}|(?:the|an?)\s)?[(\[\"']?(?:[{SIGNS}]{PADDING}*|[A-J])[)\]\"']?[.!]?(?=\s?$|\n)"
 )
-_TICK = re.compile(r"[✓✗]\s?")
+_TICK = re.compile(r"[✓✗•+*-]\s?|\d[.)]\s")
 _SHORT_PHRASE = re.compile(
     rf"[^\n.,;:!?()\[\]{SIGNS}]{{2,70}}\s(?:(?=[{LETTER_SIGNS}])|[(\[](?=[{SIGNS}]))"
 )
@@ -237,6 +237,8 @@ def _read_labelled(answer: MarkedAnswer, line: Line, rule: OptionRule) -> list[O
     if not label:
         return []
     words = answer.lower[line.start : label.end()].rstrip(" :=->→⇒([\"'")
+    if cues.OTHER_LABEL.match(answer.lower, line.start):
+        return []
     if _NO_LABEL.search(words) or cues.NOT_AN_OPTION.search(words):
         return []
     reference = answer.read_reference(label.end())

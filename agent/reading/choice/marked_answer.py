@@ -39,6 +39,7 @@ _LETTER_AND_WORD = re.compile(r"[(\"']?([A-Z])[)\"']?\s([A-Za-z]{4,30})\b")
 # "I hope this helps!", "Confidence: 92%", "(If the question had asked for the test, I would have said B.)"
 _CLOSING_LINE = re.compile(
     r"(?:i\shope|hope\sthis|let\sme\sknow|would\syou\slike|do\syou\swant|feel\sfree|good\sluck|thanks?\b|please\s(?:consult|let|note)"
+    r"|(?:this\sis|for)\s(?:general\s)?(?:educational|informational)\b[^\n]*|this\s(?:is|does)\snot\s(?:medical\sadvice|a\ssubstitute|replace)[^\n]*"
     r"|if\syou\s(?:have|want|need|would))[^\n]*"
     r"|(?:my\s)?(?:confidence|certainty|probability)(?:\s(?:level|score))?\s?[:=][^\n]{1,30}"
     r"|\((?:if|had|note|although|though|disclaimer)\b[^\n]*\)"

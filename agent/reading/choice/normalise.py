@@ -7,6 +7,7 @@ for each character of the result, its position in the answer, so that a span fou
 import re
 import unicodedata
 from dataclasses import dataclass
+from string import ascii_uppercase
 
 from agent.reading.words import ASCII_MARKS
 
@@ -21,10 +22,14 @@ _CHARACTERS = str.maketrans(
         ),
         **dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n"),
         **dict.fromkeys("✔✅☑", "✓"),
-        **dict.fromkeys("❌✘☒❎", "✗"),
-        **dict.fromkeys("➡➜➔➙➤⟶⇨", "→"),
-        # Pictures such as a pointing hand or a smile.
-        **dict.fromkeys(map(chr, range(0x1F300, 0x1FB00)), " "),
+        **dict.fromkeys("❌✘❎", "✗"),
+        **dict.fromkeys("➡➜➔➙➤⟶⇨👉", "→"),
+        # Letters in squares and circles that Unicode does not decompose, and the letters of flags.
+        **{chr(0x1F150 + index): letter for index, letter in enumerate(ascii_uppercase)},
+        **{chr(0x1F170 + index): letter for index, letter in enumerate(ascii_uppercase)},
+        **{chr(0x1F1E6 + index): letter for index, letter in enumerate(ascii_uppercase)},
+        # Pictures such as a smile.
+        **dict.fromkeys((sign for sign in map(chr, range(0x1F300, 0x1FB00)) if sign != "👉"), " "),
         # The frames of boxes.
         **dict.fromkeys(map(chr, range(0x2500, 0x2580)), " "),
         "\u2014": " - ",
@@ -70,10 +75,35 @@ _NUMBER_SEPARATORS = re.compile(
 _TAGGED_ANSWER = re.compile(
     r"[<\[](?:final_)?answer[>\]]\s?([^<>\[\]]{1,500})[<\[]/(?:final_)?answer[>\]]", re.IGNORECASE
 )
+# "<choice>c</choice>", "<selected_option>B</selected_option>"; <answer> is stronger.
+_TAGGED_CHOICE = re.compile(
+    r"<((?:final_?|selected_?|correct_?|chosen_?|my_?)?(?:answer_?)?(?:choice|option|letter|verdict|prediction|selection|final)"
+    r"(?:_?(?:letter|option))?)(?: [^<>]{0,60})?>\s?([^<>]{1,120}?)\s?</\1>",
+    re.IGNORECASE,
+)
+_TABLE_TAG = re.compile(r"</?(?:table|thead|tbody|t[rdh])(?: [^<>]{0,60})?>", re.IGNORECASE)
 _STEPS = (
     *_SPACES,
     _Step(("\\",), re.compile(r"\\(?:text|textbf|mathrm|mathbf|bf)\s?\{([^{}]{0,500})\}"), (1,)),
     _Step(("</", "[/"), _TAGGED_ANSWER, ("\nFinal answer: ", 1, "\n")),
+    _Step(("</",), _TAGGED_CHOICE, ("\nAnswer: ", 2, "\n")),
+    # "return B" in a program has its own reader; the rows and cells of a table on a web page are lines and bars.
+    _Step(("</t", "</T"), re.compile(r"</t[dh]>\s?<t[dh](?: [^<>]{0,60})?>", re.IGNORECASE), (" | ",)),
+    _Step(("<t", "</t", "<T", "</T"), _TABLE_TAG, ("\n",)),
+    # Empty and full boxes and circles. Beside empty boxes, a box with a cross is a full one.
+    _Step(("☐", "□", "⬜"), re.compile("[□⬜]"), ("☐",)),
+    _Step(("☐",), re.compile("[☒■⬛]"), ("✓",)),
+    _Step(("☒",), re.compile("☒"), ("✗",)),
+    _Step(("☐",), re.compile("☐"), ("✗",)),
+    _Step(("○",), re.compile("^[●◉] ?", re.MULTILINE), ("✓ ",)),
+    _Step(("○",), re.compile("^○ ?", re.MULTILINE), ("✗ ",)),
+    _Step(("●", "◉", "○"), re.compile("[●◉○](?= )"), ("•",)),
+    _Step(("( )",), re.compile(r"^(?:[-*+] )?\([xX*•]\)(?= )", re.MULTILINE), ("✓",)),
+    _Step(("( )",), re.compile(r"^(?:[-*+] )?\( \)(?= )", re.MULTILINE), ("✗",)),
+    # "Answer=no"
+    _Step(("nswer=",), re.compile(r"(?<=nswer)=(?=\w)"), (" = ",)),
+    # "Verdict .... maybe"
+    _Step((" ...",), re.compile(r"(?<=\w) \.{3,30} (?=\w)"), (": ",)),
     _Step(("\\",), re.compile(r"\\boxed\s?\{([^{}]{0,500})\}"), ("Final answer: ", 1, " ")),
     _Step(("\\",), re.compile(r"\\therefore\b"), ("∴",)),
     _Step(("_",), re.compile(r"\b(?i:final|correct)_(?=(?i:answer|option|choice))"), ("final ",)),
@@ -88,6 +118,8 @@ _STEPS = (
     _Step(("~",), re.compile(r"~~[^~]{0,500}~~"), ()),
     _Step(("\\",), re.compile(r"\\[()\[\]]"), ()),
     _Step(("*", "`", "$", "~", "__", "#", ">"), re.compile(r"[*`$~]+|__+|^#+ ?|^>{1,3} ", re.MULTILINE), ()),
+    # "Verdict: ❌ No": the sign says the same as the word.
+    _Step(("✗", "✓"), re.compile(r"(?:(?<=\A)|(?<=[:\n])|(?<=[:-] ))(?:✗ ?(?=(?i:no)\b)|✓ ?(?=(?i:yes)\b))"), ()),
     # The frames of tables and boxes, but not the bars between their cells.
     _Step(("|", "+-", "+="), re.compile(r"^[|+][|:+= -]{2,200}$|^\| ?| ?\|$", re.MULTILINE), ()),
     # Numbers are compared without a thousands separator and without a space beside their sign.

@@ -21,6 +21,7 @@ from agent.reading.words import ASCII_MARKS
 _MIN_LONG = 6  # letters of an option's word in which a slip of the pen is allowed
 _MIN_WITH_SLIP = 5  # letters of such a word with a slip: "yelow"
 _MIN_JOINED = 4  # letters of each of two words that may be written as one
+_MAX_SHORT = 8  # words of a text in which initials are looked for
 _MAX_WORDS = 60  # of a text that is compared
 _WORD = re.compile(r"\d[\d.,]{0,30}\d%?|\d%?|[^\W\d_][^\W_]*(?:'[a-z]+)?|\d[^\W_]*")
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
@@ -248,10 +249,15 @@ class OptionWords:
 
     def _find_abbreviated(self, text: str, words: list[str]) -> set[int]:
         """Return the options of which the text has the initials, or the initials of which are an option."""
-        if len(words) > 8:
-            return set()
         found: set[int] = set()
         abbreviations = {match.upper() for match in _ABBREVIATION.findall(text)}
+        if len(words) > _MAX_SHORT:
+            abbreviations = {name for name in abbreviations if len(name) > 2}
+            return {
+                index
+                for index, option in enumerate(self.options)
+                if not abbreviations.isdisjoint(option.initials)
+            }
         initials = "".join(word[0] for word in _split(text)).upper()
         for index, option in enumerate(self.options):
             if not abbreviations.isdisjoint(option.initials):

@@ -41,6 +41,7 @@ _POLITE = re.compile(
     r"""
     i\shope | hope\sthis | let\sme\sknow | please | good\sluck | thanks?\b | feel\sfree | (?:great|good)\squestion
     | sure\b | disclaimer | would\syou\slike | do\syou\swant | note\sthat | remember | always | consult | if\syou
+    | (?:this|the\sabove)\s(?:is|information|content)\b[^.]{0,30}\b(?:educational|medical\sadvice|substitute)
     | (?:my\s)?confidence | confident | as\san\sai | i(?:'m|\sam)\s(?:not\s)?an?\s
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -61,6 +62,7 @@ _COPULA = re.compile(
     r"(?:\s(?:of\scourse|simply|just|precisely|exactly|clearly|therefore|thus|none\sother\sthan|called|known\sas)\b,?){0,2}"
     r"\s(?:the|an?)?"
 )
+_OWN_DECISION = re.compile(r"\bmy\b|\bwins\b|\bwinner\b")
 _MAX_COPULAS = 5
 # "The hormone that fat cells make is ..." defines the option, "The other one is ..." another.
 _DEFINED = re.compile(
@@ -70,6 +72,14 @@ _OTHER_SUBJECT = re.compile(
     r"\b(?:next|least|rarest|less|rare|rarely|another|further|also|other|second|alternative|closest|runner-?up|mistake"
     r"|exam\w*|history|wrong|false|incorrect)\b"
 )
+
+
+# "Dx → ...", "Plan: ...", "Next step: ...": what follows is read.
+_LABEL = re.compile(
+    r"(?:(?:my|the|final|working|most\slikely|best)\s){0,2}"
+    r"(?:dx|diagnosis|rx|tx|treatment|plan|impression|assessment|verdict|pick|choice|winner|conclusion|bottom\sline|take-home|(?:next|first|initial|best)\s(?:next\s)?(?:step|test|move|action))\s?(?::|->|→|=>|=|\s-\s)\s?"
+)
+_MAX_LABELLED = 8  # words behind a label
 
 
 class Passage(NamedTuple):
@@ -98,6 +108,7 @@ def find_passages(answer: MarkedAnswer) -> Iterator[Passage]:
     is_dialogue = _OTHER_SPEAKER.search(answer.plain) is not None
     if len(sentences) <= _MAX_SHORT and not is_dialogue:
         yield from _find_short_passages(answer, sentences)
+        yield from _find_conclusion(answer, *sentences[-1])
     elif not answer.options.has_summary:
         yield from _find_heading(answer, sentences[0])
         for start, end in (sentences[0], sentences[-1]):
@@ -105,6 +116,7 @@ def find_passages(answer: MarkedAnswer) -> Iterator[Passage]:
         yield from _find_definition(answer, *sentences[-1])
         yield from _find_conclusion(answer, *sentences[-1])
     yield from _find_last_line(answer)
+    yield from _find_labelled(answer, sentences)
     yield from _find_choices(answer, sentences)
     yield from _find_actions(answer, sentences)
     yield from _find_subjects(answer, sentences)
@@ -128,6 +140,20 @@ def _find_last_line(answer: MarkedAnswer) -> Iterator[Passage]:
     is_item = _LIST_MARK.match(answer.plain, last.start) is not None
     if is_below_prose and not is_item and _count_words(answer, *last) <= _MAX_HEADING:
         yield Passage(*last, is_exact=True)
+
+
+def ends_with_label(answer: MarkedAnswer) -> bool:
+    """Return whether the last line is a label and what follows it: "Dx → stenosis" is no unfinished sentence."""
+    last = answer.lines[-1] if answer.lines else None
+    return last is not None and _LABEL.match(answer.lower, last.start) is not None
+
+
+def _find_labelled(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> Iterator[Passage]:
+    """Yield the words after "Dx →" or "Next step:" in the last sentences, or in the first."""
+    for start, end in {*sentences[:1], *sentences[-2:]}:
+        label = _LABEL.match(answer.lower, start, end)
+        if label and _count_words(answer, label.end(), end) <= _MAX_LABELLED:
+            yield Passage(label.end(), end)
 
 
 def _find_predicate(answer: MarkedAnswer, start: int, end: int) -> Iterator[Passage]:
@@ -183,7 +209,8 @@ def _find_subjects(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> It
         if decision is None or is_qualified(answer.text, decision.end()):
             continue
         clause = max(start, answer.find_clause_start(decision.start()))
-        yield Passage(clause, decision.start(), is_strict=True)
+        is_own = _OWN_DECISION.search(decision[0]) is not None
+        yield Passage(clause, decision.start(), is_strict=not is_own, is_decision=is_own)
 
 
 def _find_short_passages(
@@ -219,7 +246,16 @@ def _drop_unclear(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> lis
         return sentences
     if _ON_OTHERS.match(answer.lower, second[0]):
         return sentences[:1]
-    return sentences[:1] if _count_words(answer, start, end) <= _MAX_NAME else []
+    return sentences[:1] if _is_name(answer, start, end) else []
+
+
+def _is_name(answer: MarkedAnswer, start: int, end: int) -> bool:
+    """Return whether a sentence is no more than a name: "Heparin.", but not "Heparin takes days."."""
+    if _count_words(answer, start, end) > _MAX_NAME:
+        return False
+    named = frozenset(decode(sign) for sign in _SIGN.findall(answer.text, start, end))
+    text = answer.plain[start:end]
+    return answer.options.words.find_option(text, named, is_exact=True) is not None
 
 
 def _list_options(answer: MarkedAnswer, start: int, end: int) -> set[int]:

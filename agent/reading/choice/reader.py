@@ -4,6 +4,7 @@ import re
 from functools import lru_cache
 
 from agent.reading.choice.begun_texts import contradicts_begun_text
+from agent.reading.choice.bracketed_letters import FOREIGN_DENIAL, read_bracketed_letters
 from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError
 from agent.reading.choice.comments import read_listings
 from agent.reading.choice.content import read_content
@@ -17,6 +18,8 @@ from agent.reading.choice.lists import find_listings
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
+from agent.reading.choice.programs import read_program
+from agent.reading.choice.rankings import read_rankings
 from agent.reading.choice.references import UNKNOWN, OptionTexts
 from agent.reading.choice.rivals import is_weakened
 from agent.reading.choice.rules import WHOLE_ANSWER
@@ -29,6 +32,7 @@ from agent.reading.reading import Reading
 
 # A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters
+_MAX_DISTRIBUTION = 1_000  # characters of an object of probabilities
 _LONE_LETTER = re.compile(r"[\s.]{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}[\s,]{0,9}")
 
 # "B B B B"
@@ -54,6 +58,14 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
         return None
     claim = _read(normalise(answer), options)
     return claim.option if claim else None
+
+
+def read_distribution_claim(answer: str, options: tuple[str, ...]) -> OptionClaim | None:
+    """Return the claim of a JSON object that gives every option a probability, and has no key that names the answer."""
+    if len(answer) > _MAX_DISTRIBUTION:
+        return None
+    marked = MarkedAnswer(normalise(answer), _prepare(options))
+    return choose_claim(list(read_distribution(marked)), marked.text)
 
 
 def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
@@ -117,6 +129,9 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
         *read_sentences(answer),
         *read_elimination(answer, listings),
         *read_distribution(answer),
+        *read_bracketed_letters(answer),
+        *read_program(answer),
+        *read_rankings(answer),
     ]
     if not any(claim.strength > ClaimStrength.PROPOSED for claim in claims):
         claims += read_last_sentence(answer)
@@ -125,7 +140,16 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
         # "Rickets: F" was read as an option F.
         claims = read_exceptions(answer) or claims
     claims = drop_tentative(answer, listings, claims)
-    return claims or read_short_replies(answer) or read_yes_or_no(answer) or read_content(answer)
+    claims = claims or read_short_replies(answer) or read_yes_or_no(answer) or read_content(answer)
+    return [claim for claim in claims if not _is_denied_elsewhere(answer, claim)]
+
+
+def _is_denied_elsewhere(answer: MarkedAnswer, claim: OptionClaim) -> bool:
+    """Return whether words of another language deny the sentence of a weak claim: "Das ist falsch (Option C)."."""
+    if claim.strength > ClaimStrength.PROPOSED:
+        return False
+    start = answer.find_sentence_start(max(0, claim.end - 1))
+    return FOREIGN_DENIAL.search(answer.lower, start, claim.end) is not None
 
 
 @lru_cache(64)

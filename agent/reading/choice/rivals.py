@@ -6,7 +6,7 @@ from itertools import islice
 from agent.reading.choice import cues
 from agent.reading.choice.claims import OptionClaim
 from agent.reading.choice.marked_answer import MarkedAnswer
-from agent.reading.statements import is_denied, is_hypothetical
+from agent.reading.statements import find_undecided, is_denied, is_hypothetical
 
 _MAX_GRANTS = 100
 # One of these occurs in every grant; looking for them first is much faster.
@@ -56,6 +56,8 @@ def is_weakened(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     if _TAKEN_BACK.match(answer.lower, claim.end):
         return True
     rest = answer.lower[claim.end :]
+    if find_undecided(rest) is not None and not _names_again(answer, claim):
+        return True
     if any(map(rest.__contains__, _WORDS_OF_MAY_BE)) and _grants_behind(answer, claim, _MAY_BE):
         return True
     if any(map(rest.__contains__, _WORDS_OF_OR)) and _grants_behind(answer, claim, _OR):
@@ -63,6 +65,15 @@ def is_weakened(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     if "so " in rest and _grants_behind(answer, claim, _SO_DOES):
         return True
     return any(map(rest.__contains__, _WORDS_OF_PRAISE)) and _praises_rival(answer, claim)
+
+
+def _names_again(answer: MarkedAnswer, claim: OptionClaim) -> bool:
+    """Return whether the option is named behind the words that leave everything open."""
+    undecided = find_undecided(answer.lower, claim.end)
+    if undecided is None:
+        return False
+    names = islice(cues.NAMED_OPTION.finditer(answer.text, undecided), _MAX_GRANTS)
+    return claim.option in {answer.make_reference(name).option for name in names}
 
 
 def _grants_behind(answer: MarkedAnswer, claim: OptionClaim, cue: re.Pattern[str]) -> bool:

@@ -32,7 +32,7 @@ FINAL_ANSWER = OptionRule(
 )
 STATED_ANSWER = OptionRule(
     "stated answer",
-    "A sentence states the answer or draws the conclusion.",
+    "A sentence states the answer or draws the conclusion, or a program returns it.",
     "The ileum absorbs it, so the answer is B.",
 )
 FIRST_LINE = OptionRule(
@@ -48,7 +48,7 @@ CALLED_CORRECT = OptionRule(
 )
 COMMENTED_OPTIONS = OptionRule(
     "commented options",
-    "The options are commented on one by one: one is correct, the others are wrong.",
+    "The options are commented on one by one: one is correct, ticked or rated highest.",
     "A) wrong B) correct C) wrong D) wrong",
 )
 NAMED_IN_SENTENCE = OptionRule(
@@ -63,7 +63,7 @@ OPTION_WORDS = OptionRule(
 )
 NAMED_BY_POSITION = OptionRule(
     "named by position",
-    "The answer calls the option by its position in the list.",
+    "The answer calls the option by its position in the list: (ii), the second one.",
     "The second option.",
 )
 JSON_FIELD = OptionRule(json_answers.JSON_FIELD, *json_answers.RULES[json_answers.JSON_FIELD])

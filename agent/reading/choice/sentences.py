@@ -65,6 +65,8 @@ _LEADS_TO_OBJECT = re.compile(
 _VERB = re.compile(
     r"(?:is|are|was|has|have|does|do|can|cannot|can't|should|may|must|will)\b", re.IGNORECASE
 )
+# "a yes or a no", "points away from heparin"
+_IS_SECOND = re.compile(r"\b(?:or|away\sfrom)\s(?:an?\s|the\s)?[\"']?\Z")
 _UNSURE = re.compile(r"\b(?:could|might|possibly|perhaps|maybe)\b")
 _PROPOSES = re.compile(
     r"\s(?:should\sbe|would\sbe|must\sbe|can\sbe\s(?:given|used)|needs?\sto\sbe|has\sto\sbe|explains?|accounts?\sfor|causes?|fits"
@@ -111,6 +113,8 @@ def _is_doubted(answer: MarkedAnswer, start: int, sign: re.Match[str]) -> bool:
     if is_denied(text, sign.start()) or is_question(text, sign.end()):
         return True
     if _UNSURE.search(answer.lower, start, sign.start()):
+        return True
+    if _IS_SECOND.search(answer.lower, start, sign.start()):
         return True
     sentence_end = _SENTENCE_END.search(text, sign.end())
     end = sentence_end.start() if sentence_end else len(text)

@@ -43,19 +43,23 @@ _ROMAN = ("i", "ii", "iii", "iv", "v")
 # "option 2", "number (4)", "option II", "the second one", "the last option".
 _POSITION = re.compile(
     rf"""
-    \b (?: (?: (?:answer\s)? (?:option|choice|alternative|number) \s (?:no\.\s|number:?\s)?
+    [(] (?P<numeral>{"|".join(_ROMAN)}) [)]
+    | \b (?: (?: (?:answer\s)? (?:option|choice|alternative|number) \s (?:no\.\s|number:?\s)?
              [(\[]? (?: (?P<digit>[1-5]) | (?P<roman>{"|".join(_ROMAN)}) ) [)\]]? (?![\w%/-]|[.,]\d) )
         | (?: (?P<ordinal>{"|".join((*_ORDINALS, *_WRITTEN_ORDINALS))}|last) \s (?:(?:of\sthe\s)?(?:four|listed)\s)?
-              (?: option | one | alternative | statement | answer(?:\s(?:option|choice))? ) \b
+              (?: option | one | alternative | (?P<choice>choice) | statement | answer(?:\s(?:option|choice))? ) \b
           | (?: (?<=\bchoose\sthe\s) | (?<=\bpick\sthe\s) | (?<=\bselect\sthe\s) | (?<=\bgo\swith\sthe\s)
               | (?<=\bsettle\son\sthe\s) ) (?P<chosen>{"|".join((*_ORDINALS, "last"))}) (?=\s?[.!]|\s?\Z|\n) )
     )
     """,
     re.VERBOSE,
 )
+_CONCLUDES_ON = re.compile(r"\b(?:so|hence|thus|therefore)[,:]?\s(?:it(?:'s|\sis)\s)?the\s\Z")
+_NUMERAL = re.compile(rf"[(](?:{'|'.join(_ROMAN)})[)]")
+_WHOLE_NUMERAL = re.compile(r"[(]?(ii|iii|iv)[).]{0,2}")
 _LEADS_TO_POSITION = re.compile(
     r"""
-    (?:^|[\n.!?:]\s?|\b(?:is|be|choose|pick|select|take|with|for|on|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
+    (?:^|[\n.!?:∴]\s?|\b(?:considering|given|based|overall|therefore|thus|hence|so|consequently|taken)\b[^,.\n]{0,40},\s|\b(?:is|be|choose|pick|select|take|with|for|on|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
     (?:the\s)? \Z
     """,
     re.VERBOSE,
@@ -63,7 +67,7 @@ _LEADS_TO_POSITION = re.compile(
 _ENDS_STATEMENT = re.compile(
     rf"\s?(?:$|\n|[.!;:](?=\s|$)|,\s(?!(?:but|however|or|and|though|although|unless|if|when|then|option)\b)|\s(?:{cues.BECAUSE}))"
     r"|(?:,\s[^(),.;:!?\n]{1,60},)?\s(?:is|seems|looks)\s(?:clearly\s|probably\s)?(?:correct|right|best|the\s(?:answer|one\b|correct|best|right))"
-    r"|\s(?:has\sto|must|should|needs\sto|is\sto)\sbe\s(?:marked|chosen|ticked|selected|picked|circled)\b"
+    r"|\sit\sis(?=\s?[.!]|$|\n)|\s(?:has\sto|must|should|needs\sto|is\sto)\sbe\s(?:marked|chosen|ticked|selected|picked|circled)\b"
 )
 
 
@@ -108,15 +112,28 @@ def _read_positions(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read the position of an option, which must be called one: a bare number is an option's text."""
     if answer.options.has_numbers:
         return
+    whole = _WHOLE_NUMERAL.fullmatch(answer.lower)
+    if whole and _ROMAN.index(whole[1]) < answer.options.count:
+        end = len(answer.text)
+        yield OptionClaim(
+            _ROMAN.index(whole[1]), 0, end, ClaimStrength.MENTIONED, NAMED_BY_POSITION
+        )
+        return
     for number, match in enumerate(_POSITION.finditer(answer.lower)):
         if number > _MAX_POSITIONS:
             return
         start, end = match.span()
-        if not _LEADS_TO_POSITION.search(answer.lower, max(0, start - 20), start):
+        if not _LEADS_TO_POSITION.search(answer.lower, max(0, start - 60), start):
             continue
         if not _ENDS_STATEMENT.match(answer.lower, end):
             continue
         if is_denied(answer.text, start) or is_question(answer.text, end):
+            continue
+        # "The first choice is heparin" speaks of the treatment.
+        if match["choice"] and not _CONCLUDES_ON.search(answer.lower, max(0, start - 30), start):
+            continue
+        # "(i) It is fast. (ii) It is safe." counts reasons.
+        if match["numeral"] and len(_NUMERAL.findall(answer.lower)) > 1:
             continue
         option = _get_option(match, answer.options.count)
         if option is not None:
@@ -127,8 +144,8 @@ def _get_option(position: re.Match[str], count: int) -> int | None:
     ordinal = position["ordinal"] or position["chosen"]
     if position["digit"]:
         index = int(position["digit"]) - 1
-    elif position["roman"]:
-        index = _ROMAN.index(position["roman"])
+    elif position["roman"] or position["numeral"]:
+        index = _ROMAN.index(position["roman"] or position["numeral"])
     elif ordinal == "last":
         index = count - 1
     elif ordinal in _WRITTEN_ORDINALS:

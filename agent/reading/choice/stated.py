@@ -45,9 +45,17 @@ _UNTRUE_STATEMENT = re.compile(
 ASKS_FOR_ONE = re.compile(
     r"\b(?:best|most|first|choice|preferred|ideal|initial|next|drug|treatment|diagnosis|cause|step|test|investigation"
     r"|management|agent|therapy|antidote|organism|pathogen|mechanism|structure|nerve|artery|vein|muscle|enzyme|gene|location"
-    r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so)\b"
+    r"|site|finding|correct|likely|appropriate|right|therefore|thus|hence|so"
+    r"|what\s(?:i|we)(?:'d|'ll|\swould|\swill)?\s(?:want|need|give|order|choose|pick|write|prescribe|recommend|put|start))\b"
 )
 # "In 2010 the answer was B"
+# "is my answer", "it is"
+_DECIDES = re.compile(
+    r"\bmy\s(?:\w{1,12}\s){0,2}(?:answer|choice|pick|vote|verdict|call)\b|\bit\sis\b|\bwinner\b"
+)
+_WANTED = re.compile(
+    r"\bwhat\s(?:i|we)(?:'d|'ll|\swould|\swill)?\s\w{3,9}(?:\s(?:is|here|now))?\s?\Z"
+)
 _FORMER = re.compile(
     r"\b(?:first|earlier|old|older|former\w*|original\w*|until|(?:in|before)\s(?:19|20)\d\d)\b[^.!?\n]{0,50}\Z"
 )
@@ -77,7 +85,7 @@ _COMPARED = re.compile(
     r"\s(?:is|fits|seems|looks|explains|matches|works)\s(?:\w{1,12}\s){0,3}?(?:better|best|stronger|more\s(?:likely|plausible|appropriate|suitable|probable|fitting))\b"
 )
 _CORRESPONDS = re.compile(
-    r"\b(?:corresponds?|refers?|amounts?|equates?|points)\s(?:exactly\s|best\s|most\sclosely\s)?to\s"
+    r"\b(?:corresponds?|refers?|amounts?|equates?|points?)\s(?:exactly\s|best\s|most\sclosely\s)?to\s"
     rf"(?=[\"'(]?(?:[{LETTER_SIGNS}]|[a-z](?=[,.:;]|\s[(-]|$)))"
 )
 _LIST_BEFORE = re.compile(
@@ -86,7 +94,7 @@ _LIST_BEFORE = re.compile(
 # One of these occurs in every correction; looking for them first is much faster.
 _WORDS_OF_CORRECTION = (
     *("actually", "no, ", "no: ", "no - ", "no ", "correction", "edit", "rather", "make that", "i mean"),
-    *("sorry", "on second", "on reflection", "but it"),
+    *("sorry", "on second", "on reflection", "but it", " change ", "changing "),
 )  # fmt: skip
 _NAMES_ANSWER = re.compile(
     r"(?:answer|option|choice|pick|selection|vote|guess|bet)$", re.IGNORECASE
@@ -205,6 +213,8 @@ def _read_after_copula(answer: MarkedAnswer, claimed_ends: set[int]) -> Iterator
         # A lone letter or an option's text after "is" may be part of an explanation.
         is_marked = answer.text[reference.start] >= SIGNS[0] and not reference.by_text
         strength = ClaimStrength.ANSWER if is_marked else ClaimStrength.PROPOSED
+        if reference.by_text and _WANTED.search(subject):
+            strength = ClaimStrength.CALLED_CORRECT
         yield from _make_claims(answer, match.start(), reference, strength, STATED_ANSWER)
 
 
@@ -255,8 +265,13 @@ def _read_made_right(answer: MarkedAnswer) -> Iterator[OptionClaim]:
 def _read_decided(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Read "The statement in D, that it is fatty, is the one I would mark", "heparin gets my vote"."""
     for match in iter_matches(cues.DECIDED, answer.lower):
-        start = answer.find_sentence_start(match.start())
+        start = max(
+            answer.find_sentence_start(match.start()), answer.find_clause_start(match.start())
+        )
         named = list(_NAMED.finditer(answer.text, start, match.start()))
+        if not named:
+            start = answer.find_sentence_start(match.start())
+            named = list(_NAMED.finditer(answer.text, start, match.start()))
         references = [answer.make_reference(name) for name in named]
         if len({reference.option for reference in references}) != 1:
             continue
@@ -266,12 +281,14 @@ def _read_decided(answer: MarkedAnswer) -> Iterator[OptionClaim]:
             continue
         if is_qualified(answer.text, match.end()) or is_question(answer.text, match.end()):
             continue
-        strength = ClaimStrength.PROPOSED if reference.by_text else ClaimStrength.CALLED_CORRECT
+        if cues.OTHER_CASE_TOO.match(answer.text, match.end()):
+            continue
+        is_plain = not reference.by_text or _DECIDES.search(match[0].lower())
         yield OptionClaim(
             reference.option,
             start,
             match.end(),
-            strength,
+            ClaimStrength.CALLED_CORRECT if is_plain else ClaimStrength.PROPOSED,
             STATED_ANSWER,
             reference.by_text,
         )

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from agent.reading.choice import reader
-from agent.reading.choice.rules import JSON_FIELD
+from agent.reading.choice.rules import COMMENTED_OPTIONS, JSON_FIELD
 from agent.reading.json_answers import read_parts, select_parts
 from agent.reading.reading import Reading
 
@@ -26,6 +26,9 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
         options: the options' texts; option i has the letter "ABC..."[i].
     """
     option = read_parts(answer, lambda text: reader.extract_option(text, options))
+    if option is None and "{" in answer:
+        claim = reader.read_distribution_claim(answer, options)
+        return claim.option if claim else None
     if option is None or not _is_contradicted(answer, options, option):
         return option
     return None
@@ -55,6 +58,9 @@ def read_option(answer: str, options: tuple[str, ...]) -> Reading | None:
     parts = select_parts(answer)
     if parts is None:
         return reader.read_option(answer, options)
+    if not parts:
+        # The probabilities of an object without a key that names the answer.
+        return Reading(chr(ord("A") + option), 0, len(answer), COMMENTED_OPTIONS.name)
     for part in parts:
         reading = reader.read_option(part.text, options)
         if reading is not None:

@@ -28,15 +28,15 @@ _ENDS = (
 # Phrases that name several answers and choose none: "neither yes nor no", "a definite yes or a definite no".
 _CHOICE_OF_ANSWERS = re.compile(
     r"(?:\b(?:n?either|between)\s)?(?:\ba\s)?(?:\b(?:definite|clear|firm|plain|simple)\s)?[\"']?\b(?:yes|no|maybe)[\"']?"
-    r"(?:,\s?|/|\sor\s|,\sor\s|\snor\s|\sand\s)(?:a\s)?(?:(?:definite|clear|firm|plain|simple)\s)?[\"']?(?:yes|no|maybe)\b[\"']?"
-    r"(?:(?:,\s?|/|\sor\s|,\sor\s)[\"']?(?:yes|no|maybe)\b[\"']?)?"
+    r"(?:,\s?|\s?/\s?|\sor\s|,\sor\s|\snor\s|\sand\s)(?:a\s)?(?:(?:definite|clear|firm|plain|simple)\s)?[\"']?(?:yes|no|maybe)\b[\"']?"
+    r"(?:(?:,\s?|\s?/\s?|\sor\s|,\sor\s)[\"']?(?:yes|no|maybe)\b[\"']?)?"
 )
 _USED = re.compile(
     rf"""
       [\"'] {_WORD} [\"']
     | \b a \s (?:\w{{1,14}},?\s){{0,2}} {_WORD.replace("word", "noun")} {_ENDS}
     | (?: \b(?: rather | mostly | probably | likely | lean(?:s|ing)? | says? | vote[sd]? | answers? | so | thus | hence
-          | therefore | then | overall | verdict | dr | word,? | means ) | [:;,>] | \s- ) \s
+          | therefore | then | overall | verdict | dr | word,? | means | its | it's | label\sis ) | [:;,>/] | \s- ) \s
       {_WORD.replace("word", "end")} {_ENDS}
     | \b(?: answer\w* | repl\w* | respon\w* ) \s (?:\w{{1,14}}\s){{0,4}} (?: in\sthe | is ) \s
       (?P<side> affirmative | negative ) {_ENDS}

@@ -37,7 +37,9 @@ def unread(number: int, answer: str):
 @pytest.mark.full
 def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled: FilledSite):
     refusals = [unread(number, f"I'm sorry, I cannot help. {LEAKY}") for number in range(7)]
-    fields = [unread(number, '{"reasoning": "It may be.", "pick": "A"}') for number in range(7, 9)]
+    fields = [
+        unread(number, '{"reasoning": "It may be.", "outcome": "A"}') for number in range(7, 9)
+    ]
     filled.add([*refusals, *fields, *graded(10, 20)[9:]])
     for words in ((), ("--unread",)):
         done = run(filled, *words)

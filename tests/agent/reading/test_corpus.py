@@ -74,6 +74,28 @@ def test_queries_that_differ_in_more_than_comments_and_marks_differ(query: str, 
     assert write_gold("sql", query) != write_gold("sql", other)
 
 
+MIN_SHARES_IN_DEVELOPMENT = {
+    "choice": (0.997, 0.92),
+    "yesno": (0.997, 0.96),
+    "digit": (0.997, 0.93),
+    "numbers": (0.997, 0.94),
+    "medec": (0.99, 0.96),
+    "sql": (0.997, 0.99),
+}
+"""The same on the answers on which the rules were improved. Of one answer of MEDEC, the two readers disagree."""
+
+
+@pytest.mark.parametrize("family", sorted(MIN_SHARES_IN_DEVELOPMENT))
+def test_answers_on_which_the_rules_were_improved_stay_read(family: str):
+    answers = [answer for answer in ANSWERS if answer.family == family]
+    tally = measure([answer for answer in answers if answer.part == "development"])[family]
+    precision, recall = MIN_SHARES_IN_DEVELOPMENT[family]
+    misread = [(answer.gold, value) for answer, value in tally.misread if value != UNREAD]
+    assert tally.precision >= precision, misread
+    assert tally.recall >= recall
+
+
+@pytest.mark.skipif(not UNSEEN, reason="all answers of the corpus have been opened")
 @pytest.mark.parametrize("family", sorted(MIN_SHARES))
 def test_unseen_answers_are_read_as_people_read_them(family: str):
     tally = measure([answer for answer in UNSEEN if answer.family == family])[family]
@@ -99,7 +121,7 @@ def test_a_reader_that_takes_the_last_letter_is_caught():
         letters = [letter for letter in answer.answer if letter in "ABCD"]
         return letters[-1] if letters else UNREAD
 
-    lettered = [answer for answer in UNSEEN if answer.family == "choice"]
+    lettered = [answer for answer in ANSWERS if answer.family == "choice"]
     assert measure(lettered, reader=take_last_letter)["choice"].precision < 0.9
     assert measure(lettered, reader=read)["choice"].precision > 0.98
 

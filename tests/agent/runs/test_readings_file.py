@@ -17,7 +17,7 @@ ANSWERS = {
     "3": "<think>Perhaps A</think>\n\n**B**",
     "4": "I can't help with that.",
     "5": "A or B?",
-    "6": '{"reasoning": "x", "pick": "B"}',
+    "6": '{"reasoning": "x", "outcome": "B"}',
     "7": "<think>Perhaps",
     "8": " ",
     "9": "=A1 or Answer: F",
