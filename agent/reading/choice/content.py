@@ -61,7 +61,7 @@ _REFUSES = re.compile(
 _SIGN = re.compile(f"[{SIGNS}]")
 # "Everything speaks against aspirin (A)." names no answer.
 _RELATES_TO = re.compile(
-    r"\b(?:against|away\sfrom|no\squestion\sof|unlike|(?:differs?|different|distinguished)\sfrom|(?:confused|compared|contrasted)\swith|mistaken\sfor"
+    r"\b(?:against|away\sfrom|switch(?:ing|ed)?\sfrom|under|no\squestion\sof|unlike|(?:differs?|different|distinguished)\sfrom|(?:confused|compared|contrasted)\swith|mistaken\sfor"
     rf"|turn(?:ing)?\sto|(?:same|true)\s(?:holds\s)?(?:for|of)|trap(?:\shere)?\sis)\s(?:the\s|an?\s)?[(\"']?[{SIGNS}]",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.programs import read_program
 from agent.reading.choice.rankings import read_rankings
-from agent.reading.choice.references import UNKNOWN, OptionTexts
+from agent.reading.choice.references import SIGNS, UNKNOWN, OptionTexts
 from agent.reading.choice.rivals import is_weakened
 from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.sentences import read_last_sentence, read_sentences
@@ -32,6 +32,10 @@ from agent.reading.reading import Reading
 
 # A longer answer is an endless repetition, not a choice.
 _MAX_LENGTH = 100_000  # characters
+# "switch from heparin"
+_IN_OTHER_ROLE = re.compile(
+    rf"\b(?:[Ss]witch(?:ing|ed)?|[Cc]hang(?:e|ing|ed)|[Ww]ean(?:ing|ed)?)\s(?:\w{{1,12}}\s)?(?:from|off)\s(?:the\s)?[{SIGNS}]"
+)
 _MAX_DISTRIBUTION = 1_000  # characters of an object of probabilities
 _LONE_LETTER = re.compile(r"[\s.]{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}[\s,]{0,9}")
 
@@ -149,6 +153,8 @@ def _is_denied_elsewhere(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     if claim.strength > ClaimStrength.PROPOSED:
         return False
     start = answer.find_sentence_start(max(0, claim.end - 1))
+    if _IN_OTHER_ROLE.search(answer.text, start, claim.end):
+        return True
     return FOREIGN_DENIAL.search(answer.lower, start, claim.end) is not None
 
 
