@@ -1,4 +1,4 @@
-"""Commands about the data of benchmarks: `datasets list|add|fetch|register`."""
+"""Commands about the data of benchmarks: `datasets list|add|fetch|remove|register`."""
 
 import sys
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def datasets() -> None:
-    """List, add, fetch and register the data of benchmarks."""
+    """List, add, fetch, remove and register the data of benchmarks."""
 
 
 @datasets.command("list")
@@ -188,6 +188,25 @@ def fetch_dataset(site: Site, benchmark_id: str, replace: bool) -> None:
             "data fetched", _format_audit_detail(benchmark, record.known, record.instances, None)
         )
     _report(benchmark, AddedData(record, contents, left_out=0))
+
+
+@datasets.command("remove")
+@click.argument("benchmark_id", metavar="ID")
+@click.pass_obj
+def remove_dataset(site: Site, benchmark_id: str) -> None:
+    """Delete a benchmark's data from the site.
+
+    Stored runs with their texts and registered versions of the data stay.
+    """
+    from agent.catalog.run_entries import find_named_benchmark
+    from agent.datasets.manage.register import remove_data
+
+    _ = site.settings  # fails before anything is deleted if the directory is not a site
+    benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
+    with site.store() as store:
+        count = remove_data(benchmark, site.data)
+        store.audit.record("data removed", f"benchmark={benchmark.id} files={count}")
+    click.echo(f"{benchmark.id}: {format_count(count, 'file')} deleted")
 
 
 @datasets.command("register")

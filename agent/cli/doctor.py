@@ -14,6 +14,7 @@ from agent.catalog.judges import read_jury
 from agent.cli.checks import Check, run_check
 from agent.cli.doctor_access import check_access
 from agent.cli.doctor_alerts import check_alerts
+from agent.cli.doctor_machine import check_machine
 from agent.cli.doctor_network import check_site_network
 from agent.cli.doctor_servers import check_servers
 from agent.datasets.manage.check import read_data
@@ -64,6 +65,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield run_check("seal key", lambda: _check_seal_key(site))
     yield run_check("agent key", lambda: _check_agent_key(site))
     yield run_check("store", lambda: _check_store(site))
+    yield from check_machine(site)
     yield from _check_benchmarks(site)
     yield run_check("redaction", lambda: _check_redaction(site))
     if site.settings.bertscore_model is not None:

@@ -21,6 +21,16 @@ def format_count(count: int, noun: str) -> str:
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def format_size(size: int) -> str:
+    """Return a number of bytes in the unit that suits it: "250 kB", "3.4 GB"."""
+    value, unit = size / 1000, "kB"
+    for larger in ("MB", "GB", "TB"):
+        if value < 1000:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:,.0f} {unit}" if value >= 10 else f"{value:,.1f} {unit}"
+
+
 def format_range_s(low: float, high: float) -> str:
     """Return an interval of seconds in the unit that suits its end: "24 to 38 s", "1.5 to 2.1 min", "3.0 to 4.4 h".
 

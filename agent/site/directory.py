@@ -11,6 +11,8 @@ DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
 DIR/servers/                  inference servers that the agent starts: tokens, logs
 DIR/jobs/                     locks and logs of jobs
+DIR/transfers/                files on their way between browsers and the service
+DIR/probes/                   what the capability probe found, by deployment
 DIR/submissions/              drafts, approved submissions, receipts
 """
 
@@ -154,6 +156,16 @@ class Site:
     def jobs(self) -> Path:
         """Folder of the locks and logs of jobs. It may not exist."""
         return self.directory / "jobs"
+
+    @property
+    def transfers(self) -> Path:
+        """Folder of files on their way between browsers and the service. It may not exist."""
+        return self.directory / "transfers"
+
+    @property
+    def probes(self) -> Path:
+        """Folder of what the capability probe found for each deployment. It may not exist."""
+        return self.directory / "probes"
 
     @property
     def submissions(self) -> Path:

@@ -405,6 +405,15 @@ def read_settings(path: Path) -> Settings:
         ) from None
     except OSError as error:
         raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None
+    return parse_settings(data, path.parent)
+
+
+def parse_settings(data: bytes, folder: Path) -> Settings:
+    """Check the contents of a `site.yaml` that is in `folder`.
+
+    Raises:
+        ConfigError: it is not YAML, or a key is unknown or wrong; lists all faults.
+    """
     values = parse_yaml(data, Path("site.yaml"), ConfigError)
     if not isinstance(values, dict):
         raise ConfigError("site.yaml must contain a mapping of settings")
@@ -423,7 +432,7 @@ def read_settings(path: Path) -> Settings:
     for name in _PATHS_FROM_SITE:
         value: Path | None = getattr(settings, name)
         if value is not None:
-            paths[name] = path.parent / value.expanduser()
+            paths[name] = folder / value.expanduser()
     return settings.model_copy(update=paths)
 
 

@@ -171,6 +171,43 @@ def stage_data(benchmark: Benchmark, site_data: Path, *, replace: bool) -> Itera
             _clean_up(target, growing, replaced)
 
 
+def remove_data(benchmark: Benchmark, site_data: Path) -> int:
+    """Delete a benchmark's data with its record, and return the number of files. Registered versions stay.
+
+    Raises:
+        ConfigError: the site has no data of this benchmark, or the definition names its own data file.
+        BenchmarkError: the folder cannot be deleted.
+        StoreError: another command is adding data.
+    """
+    if benchmark.dataset_file is not None:
+        raise ConfigError(
+            f"{benchmark.id}: the definition names the benchmark's data file, {benchmark.dataset_file.name}",
+            "Delete that file yourself.",
+        )
+    target = site_data / benchmark.id
+    replaced = locate_replaced_data(site_data, benchmark.id)
+    with lock_folder(site_data):
+        try:
+            _clean_up(target, site_data / f".{benchmark.id}.new", replaced)
+            if not holds_data(target):
+                raise ConfigError(
+                    f"{benchmark.id}: this site has no data of it", "There is nothing to remove."
+                )
+            count = len(list_data_files(target))
+            # Files that are being deleted must not look like a dataset, and are not restored after a crash.
+            deleted = site_data / f".{benchmark.id}.new"
+            target.rename(deleted)
+            sync_directory(site_data)
+            shutil.rmtree(deleted)
+        except OSError as why:
+            reason = why.strerror or type(why).__name__
+            raise BenchmarkError(
+                f"{benchmark.id}: its data cannot be deleted ({reason})",
+                "Nothing else was changed.",
+            ) from None
+    return count
+
+
 def _clean_up(target: Path, growing: Path, replaced: Path) -> None:
     """Remove leftovers of an interrupted command, and restore the old data unless the new data replaced it."""
     shutil.rmtree(growing, ignore_errors=True)

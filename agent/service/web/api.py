@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.service.heads import build_run_head
 from agent.service.web import catalog_pages
 from agent.service.web.call import Call
+from agent.service.web.model_lines import read_models
 from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk
 from agent.service.web.shown_jobs import veil_job
@@ -145,7 +146,7 @@ def list_deployments(desk: Desk, call: Call) -> list[DeploymentLine]:
             state=line.state,
             runs=line.runs,
         )
-        for line in catalog_pages.read_models(desk)
+        for line in read_models(desk).lines
     ]
 
 

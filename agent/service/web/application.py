@@ -4,6 +4,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp
 
 from agent.access.refusals import ProviderError, SignInRefusedError
@@ -28,7 +30,7 @@ from agent.errors import (
 )
 from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
-from agent.service.web.forms import NO_FORM, Form, read_form
+from agent.service.web.forms import NO_FORM, Form, is_multipart, read_form
 from agent.service.web.guard import Guard
 from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
@@ -125,7 +127,7 @@ def build_application(service: Service) -> ASGIApp:
 
     application.add_exception_handler(StarletteHTTPException, answer_missing)
     application.add_exception_handler(RequestValidationError, answer_invalid)
-    return Guard(application, [service.origin])
+    return Guard(application, [service.origin], _find_uploads())
 
 
 _REFUSALS = {
@@ -147,6 +149,8 @@ def _describe_faults(error: Exception) -> str:
 
 def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
+        if route.takes_upload and is_multipart(request.headers.get("content-type", "")):
+            return await _answer_upload(service, route, request)
         try:
             form = await read_form(request) if route.method == "POST" else NO_FORM
         except AgentError as error:
@@ -154,6 +158,44 @@ def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable
         return await run_in_threadpool(_answer_page, service, route, request, form)
 
     return answer
+
+
+async def _answer_upload(service: Service, route: Route, request: Request) -> Response:
+    """Answer a form with a large file. Who may not send it is refused before a byte of the file is stored."""
+    caller: Caller | None = None
+    try:
+        caller = await run_in_threadpool(_admit_upload, service, route, request)
+        if caller is None:
+            return _ask_for_sign_in(request)
+        check = partial(_check_sent_fields, caller)
+        content_type = request.headers.get("content-type", "")
+        async with service.transfers.receive(request.stream(), content_type, check) as form:
+            return await run_in_threadpool(_answer_page, service, route, request, form)
+    except _RefusedError as refused:
+        return _draw_problem(service, request, refused.problem, caller)
+    except AgentError as error:
+        return _draw_problem(service, request, _convert_error(error), caller)
+
+
+def _admit_upload(service: Service, route: Route, request: Request) -> Caller | None:
+    """Return who sends a file, if they may; None if nobody is signed in. Raises _RefusedError if they may not."""
+    with service.site.store() as store:
+        desk = Desk(service, store)
+        caller, _ = _find_caller(desk, request)
+        if caller is not None:
+            call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
+            _check_permission(desk.serve(caller.audience), route, call)
+        return caller
+
+
+def _check_sent_fields(caller: Caller, fields: Mapping[str, tuple[str, ...]]) -> None:
+    _check_secret(fields.get("csrf", ("",))[0], caller)
+
+
+def _find_uploads() -> Callable[[str], bool]:
+    """Return whether a path is that of a form with a large file."""
+    patterns = [compile_path(route.path)[0] for route in PAGES if route.takes_upload]
+    return lambda path: any(pattern.fullmatch(path) for pattern in patterns)
 
 
 def _answer_page(service: Service, route: Route, request: Request, form: Form) -> Response:
@@ -259,6 +301,7 @@ def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure
         query=parse_fields(request.url.query),
         form=form.fields,
         files=form.files,
+        uploads=form.uploads,
         cookie=read_cookie(request, is_secure=is_secure),
         cookies=request.cookies,
     )

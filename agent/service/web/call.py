@@ -2,12 +2,26 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 from agent.errors import ConfigError
 from agent.service.web.callers import Caller
 
 MOST_FIELDS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that arrived with a form, and went to the disk.
+
+    Attributes:
+        path: where it is until the request is answered, in a folder of its own.
+        sent_name: its name on the sender's computer, which never becomes a name here.
+    """
+
+    path: Path
+    sent_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +35,7 @@ class Call:
         query: the fields after "?" in the address; of a repeated field, all values.
         form: the fields of the form that was sent; empty for a page that is only read.
         files: the files that were sent with the form, by the name of their field.
+        uploads: those files on routes for large ones.
         cookie: the cookie of the session; empty if there is none.
         cookies: all cookies.
     """
@@ -31,6 +46,7 @@ class Call:
     query: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    uploads: Mapping[str, Upload] = field(default_factory=dict)
     cookie: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The pages of what can be run: benchmarks with the state of their data, and models with their servers."""
+"""The list of all benchmarks with the state of their data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from starlette.responses import Response
 
 from agent.access.roles import Action
 from agent.catalog.benchmark import Benchmark, survey_benchmarks
-from agent.catalog.deployments import Deployment, read_deployments
 from agent.catalog.taxonomy import taxonomy
-from agent.datasets.manage.register import check_data
-from agent.model_servers.running import list_running
+from agent.datasets.manage.register import check_data, is_fetchable
 from agent.service.boards import OWN
+from agent.service.web.benchmark_words import list_metrics
 from agent.service.web.call import Call
 from agent.service.web.service import Desk
 from agent.site.directory import Site
 
-_READY = "ready"
-_SAMPLE = "sample only"  # the shipped sample can be run, but says little
+READY = "ready"
+SAMPLE = "sample only"  # the shipped sample can be run, but says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,11 @@ class BenchmarkLine:
     """One benchmark with the state of its data.
 
     Attributes:
+        metric: the main metric's name in files, and its name on pages.
         subsets: arguments of run entries that choose a part of it, each as "name=value"; empty if it has one part.
         state: "ready", "sample only", or what is missing.
         detail: more about the state.
+        is_fetchable: whether its data is public and can be downloaded.
     """
 
     id: str
@@ -35,24 +36,26 @@ class BenchmarkLine:
     category: str
     access: str
     metric: str
+    metric_name: str
     subsets: tuple[str, ...]
     state: str
     detail: str
+    is_fetchable: bool
 
     @property
     def is_ready(self) -> bool:
         """Whether the benchmark can be run now."""
-        return self.state in (_READY, _SAMPLE)
+        return self.state in (READY, SAMPLE)
 
     @property
     def is_sample(self) -> bool:
         """Whether only the shipped sample can be run."""
-        return self.state == _SAMPLE
+        return self.state == SAMPLE
 
     @property
     def note(self) -> str:
         """The state, if there is something to say about it."""
-        return "" if self.state == _READY else self.state
+        return "" if self.state == READY else self.state
 
 
 def read_benchmarks(site: Site) -> list[BenchmarkLine]:
@@ -72,13 +75,15 @@ def _build_line(benchmark: Benchmark, site: Site) -> BenchmarkLine:
         category=benchmark.category,
         access=benchmark.access,
         metric=benchmark.main_metric.name,
-        subsets=tuple(_list_subsets(benchmark)),
+        metric_name=next(list_metrics(benchmark)).name,
+        subsets=tuple(list_subsets(benchmark)),
         state=state.state,
         detail=state.detail,
+        is_fetchable=is_fetchable(benchmark),
     )
 
 
-def _list_subsets(benchmark: Benchmark) -> list[str]:
+def list_subsets(benchmark: Benchmark) -> list[str]:
     """Return the values of the argument that every run entry of the benchmark must pass."""
     subsets: list[str] = []
     for name, argument in benchmark.arguments.items():
@@ -105,55 +110,25 @@ def list_benchmarks(desk: Desk, call: Call) -> Response:
         ready=sum(line.is_ready for line in lines),
         samples=sum(line.is_sample for line in lines),
         count=len(lines),
+        broken=list_broken(desk.site),
+        can_add=call.signed_in.can_enter(Action.ADD_DATA),
         can_queue=call.signed_in.can_enter(Action.QUEUE_JOBS),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class ModelLine:
-    """One deployment: who serves it, and whether it can be used.
+class BrokenLine:
+    """A definition of the site's own that cannot be used, and why."""
 
-    Attributes:
-        served_by: "this site" for a managed server, else "another program".
-        state: in words, what is known without asking the server.
-        runs: number of stored runs.
-    """
-
-    deployment: str
-    model: str
-    served_by: str
-    state: str
-    runs: int
+    name: str
+    faults: tuple[str, ...]
 
 
-def read_models(desk: Desk) -> list[ModelLine]:
-    """Return the deployments in the order of their file. No server is asked."""
-    counts: dict[str, int] = {}
-    for run in desk.store.runs.select():
-        counts[run.deployment] = counts.get(run.deployment, 0) + 1
-    running = {server.deployment for server in list_running(desk.site.servers)}
-    lines: list[ModelLine] = []
-    for name, deployment in read_deployments(desk.site.deployments).items():
-        lines.append(
-            ModelLine(
-                deployment=name,
-                model=deployment.model_name,
-                served_by="this site" if deployment.managed else "another program",
-                state=_describe_deployment(deployment, is_running=name in running),
-                runs=counts.get(name, 0),
-            )
-        )
-    return lines
-
-
-def _describe_deployment(deployment: Deployment, *, is_running: bool) -> str:
-    if deployment.problem:
-        return deployment.problem
-    if deployment.managed is None:
-        return "usable"
-    return "runs" if is_running else "is started for a run"
-
-
-def list_models(desk: Desk, call: Call) -> Response:
-    """Show the deployments."""
-    return desk.draw("models.html", call, models=read_models(desk))
+def list_broken(site: Site) -> list[BrokenLine]:
+    """Return the definitions that cannot be used, without the folders of this machine."""
+    _, broken = survey_benchmarks(site.own_benchmarks)
+    folder = f"{site.directory}/"
+    return [
+        BrokenLine(each.path.name, tuple(str(each.error).replace(folder, "").splitlines()))
+        for each in broken
+    ]

@@ -8,20 +8,26 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from agent.errors import ConfigError
-from agent.service.web.call import MOST_FIELDS, collect_fields
+from agent.service.web.call import MOST_FIELDS, Upload, collect_fields
 
 _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form with all their values, and the contents of its files."""
+    """The fields of a form with all their values, the contents of its files, and large files that went to the disk."""
 
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    uploads: Mapping[str, Upload] = field(default_factory=dict)
 
 
 NO_FORM = Form()
+
+
+def is_multipart(content_type: str) -> bool:
+    """Return whether a request's content type is that of a form with a file."""
+    return content_type.partition(";")[0].strip().lower() == "multipart/form-data"
 
 
 async def read_form(request: Request) -> Form:

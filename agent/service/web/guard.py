@@ -1,10 +1,12 @@
 """What every request must satisfy before anything else is looked at: address, origin and size."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agent.service.web.forms import is_multipart
 
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 LARGEST_BODY = 2 * 1024 * 1024  # bytes; a signed payload and every form are much smaller
@@ -36,10 +38,18 @@ class Guard:
     Args:
         app: the application behind the guard.
         origins: the addresses at which people open the service, such as "https://eval.example.org".
+        takes_upload: whether a path accepts a large file. Its body is passed on as it arrives, for the application to
+            limit it.
     """
 
-    def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        origins: Iterable[str],
+        takes_upload: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._app = app
+        self._takes_upload = takes_upload
         self._origins = frozenset(origins)
         self._hosts = frozenset(origin.partition("://")[2] for origin in self._origins)
         self._is_secure = all(origin.startswith("https://") for origin in self._origins)
@@ -50,9 +60,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
         send = self._add_headers(send)
-        refusal = self._find_fault(scope["method"], Headers(scope=scope))
+        headers = Headers(scope=scope)
+        is_upload = is_multipart(headers.get("content-type", "")) and self._takes_upload(
+            scope["path"]
+        )
+        refusal = self._find_fault(scope["method"], headers, is_upload=is_upload)
         if refusal is not None:
             await refusal(scope, receive, send)
+            return
+        if is_upload:
+            await self._app(scope, receive, send)
             return
         body = await _read_body(receive)
         if body is None:
@@ -60,11 +77,11 @@ class Guard:
             return
         await self._app(scope, _repeat_body(body, receive), send)
 
-    def _find_fault(self, method: str, headers: Headers) -> Response | None:
+    def _find_fault(self, method: str, headers: Headers, *, is_upload: bool) -> Response | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return _refuse(_MISDIRECTED, "This service answers only at its own address.")
-        if _read_length(headers) > LARGEST_BODY:
+        if not is_upload and _read_length(headers) > LARGEST_BODY:
             return _refuse(_TOO_LARGE, _describe_size())
         if method in SAFE_METHODS or _has_token(headers):
             return None

@@ -1,17 +1,17 @@
 """The form for a new run: benchmarks, models and size; then what it would take; then into the queue."""
 
-import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
 from agent.errors import AgentError, ConfigError
 from agent.io.plain_text import printable
 from agent.service.web.call import Call
-from agent.service.web.catalog_pages import group_by_category, read_benchmarks, read_models
+from agent.service.web.catalog_pages import group_by_category, read_benchmarks
+from agent.service.web.model_lines import ModelLine, list_file_faults, read_models
 from agent.service.web.queueing import queue_for_caller, schedule_for_caller
 from agent.service.web.schedule_pages import SCHEDULES
 from agent.service.web.service import Desk, redirect
@@ -20,6 +20,29 @@ _FORECAST_WITHIN_S = (
     120.0  # servers are asked for it, and a slow one must not keep the page forever
 )
 _MOST_RUNS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastBlock:
+    """What one run would take, or all of them together: a heading, and what is expected in words."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a wish would take.
+
+    Attributes:
+        summary: all runs together, or the only one; None if a server does not run, so that nothing is expected.
+        parts: each run, if there are several.
+        notes: what else is to be known before the start.
+    """
+
+    summary: ForecastBlock | None
+    parts: tuple[ForecastBlock, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +83,14 @@ def answer_form(desk: Desk, call: Call) -> Response:
     try:
         arguments = build_command(desk, wish)
         if call.get("step") not in ("queue", "schedule"):
-            return _draw_form(desk, call, wish, forecast=_forecast(desk, arguments))
+            return _draw_form(desk, call, wish, forecast=_forecast(desk, wish, arguments))
         if call.get("step") == "schedule":
             schedule_for_caller(desk, call, call.require("cron", "The time"), arguments)
             return redirect(SCHEDULES)
         job = queue_for_caller(desk, call, arguments)
     except AgentError as error:
-        return _draw_form(desk, call, wish, status=400, problem=f"{error} {error.advice}")
+        problem = " ".join(list_file_faults(desk, error))
+        return _draw_form(desk, call, wish, status=400, problem=f"{problem}. {error.advice}")
     return redirect(f"/jobs/{job.job_id}")
 
 
@@ -77,14 +101,16 @@ def _draw_form(
     *,
     status: int = 200,
     problem: str = "",
-    forecast: Sequence[str] = (),
+    forecast: Forecast | None = None,
 ) -> Response:
+    models = read_models(desk)
     return desk.draw(
         "new_run.html",
         call,
         status,
         groups=group_by_category(read_benchmarks(desk.site)),
-        models=read_models(desk),
+        models=models.lines,
+        faults=models.faults,
         wish=wish,
         problem=problem,
         forecast=forecast,
@@ -110,7 +136,7 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
     Raises:
         ConfigError: nothing was chosen, too much, or something that is not in the lists.
     """
-    benchmarks, models = read_benchmarks(desk.site), read_models(desk)
+    benchmarks, models = read_benchmarks(desk.site), read_models(desk).lines
     if not wish.benchmarks:
         raise ConfigError("no benchmark is chosen", "Choose at least one benchmark.")
     if not wish.deployments:
@@ -134,6 +160,9 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
         arguments += ["--max-eval-instances", wish.instances]
     if not wish.judging:
         arguments.append("--no-judging")
+    for deployment in wish.deployments:
+        if deployment in _list_resting(models):
+            arguments += ["--serve", deployment]
     if wish.private:
         arguments.append("--private")
     for deployment in wish.deployments:
@@ -151,12 +180,24 @@ def _check_offered(chosen: Sequence[str], offered: set[str], kind: str) -> None:
         raise ConfigError(f"a {kind} that is not in the list was chosen", "Choose from the list.")
 
 
-def _forecast(desk: Desk, arguments: Sequence[str]) -> list[str]:
-    """Return the lines that `run --dry-run` prints, from a process of its own.
+def _list_resting(models: Sequence[ModelLine]) -> list[str]:
+    """Return the deployments whose server this site starts for a run, because it does not run now."""
+    return [line.deployment for line in models if line.is_resting]
+
+
+def _forecast(desk: Desk, wish: Wish, arguments: Sequence[str]) -> Forecast:
+    """Return what `run --dry-run` says, from a process of its own.
 
     Raises:
         ConfigError: it cannot be run as wished; the message is that of the command.
     """
+    resting = [name for name in wish.deployments if name in _list_resting(read_models(desk).lines)]
+    if resting:
+        words = (
+            f"The server of {', '.join(resting)} does not run now, so nothing can be timed. It is started when the "
+            "run’s turn has come, and stopped afterwards."
+        )
+        return Forecast(None, notes=(words,))
     directory = str(desk.site.directory)
     account = [] if desk.audience.account is None else ["--for-account", desk.audience.account]
     agent = [sys.executable, "-m", "agent", "--site", directory, *account]
@@ -173,10 +214,31 @@ def _forecast(desk: Desk, arguments: Sequence[str]) -> list[str]:
     except subprocess.TimeoutExpired:
         raise ConfigError(
             f"the servers did not answer within {_FORECAST_WITHIN_S:.0f} seconds",
-            "Check them on the page of models, or queue the run without a forecast.",
+            "Look at the page of models, or queue the run without a forecast.",
         ) from None
-    lines = [printable(line) for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    notes = _list_lines(desk, done.stderr)
     if done.returncode:
-        faults = [line.removeprefix("error: ") for line in lines]
-        raise ConfigError(" ".join(faults) or shlex.join(arguments), "")
-    return lines
+        faults = " ".join(line.strip().removeprefix("error: ") for line in notes)
+        raise ConfigError(faults or "there is no forecast", "")
+    return read_forecast(_list_lines(desk, done.stdout), notes)
+
+
+def _list_lines(desk: Desk, printed: str) -> list[str]:
+    """Return what a command printed, without the folder of the site."""
+    directory = str(desk.site.directory)
+    words = printed.replace(f" --site {directory}", "").replace(f"{directory}/", "")
+    return [printable(line) for line in words.splitlines() if line.strip()]
+
+
+def read_forecast(lines: Sequence[str], notes: Sequence[str] = ()) -> Forecast:
+    """Read the output of `run --dry-run`: a heading for each run, and indented lines about it; the sum comes last."""
+    blocks: list[ForecastBlock] = []
+    for line in lines:
+        if not line.startswith(" ") or not blocks:
+            blocks.append(ForecastBlock(line, ()))
+        else:
+            block = blocks.pop()
+            blocks.append(replace(block, lines=(*block.lines, line.strip())))
+    summary = blocks.pop() if blocks else None
+    shown = tuple(note.strip().removeprefix("note: ") for note in notes)
+    return Forecast(summary, tuple(blocks), shown)

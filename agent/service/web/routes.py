@@ -16,6 +16,7 @@ from agent.service.web import (
     api,
     approval_pages,
     audit_pages,
+    benchmark_pages,
     calibration_pages,
     catalog_pages,
     declaration_pages,
@@ -23,6 +24,7 @@ from agent.service.web import (
     federation_pages,
     job_pages,
     key_request_pages,
+    model_pages,
     new_run,
     outbox_pages,
     outside_sign_in,
@@ -38,6 +40,7 @@ from agent.service.web import (
     scripts,
     sending_pages,
     sign_in_pages,
+    site_pages,
     start_page,
     style_sheets,
 )
@@ -58,6 +61,7 @@ class Route:
         handler: answers the request.
         find_owner: finds the account that owns what is meant, for roles that may do this with their own only; None if
             nothing with an owner is meant, or the handler shows what is the caller's own.
+        takes_upload: whether its form may carry a large file, which goes to the disk as it arrives.
     """
 
     method: Literal["GET", "POST"]
@@ -65,6 +69,7 @@ class Route:
     action: Action | None
     handler: Callable[[Desk, Call], Response]
     find_owner: Owner | None = None
+    takes_upload: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +162,21 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/new-run", Action.QUEUE_JOBS, new_run.show_form),
     Route("POST", "/new-run", Action.QUEUE_JOBS, new_run.answer_form),
     Route("GET", "/benchmarks", Action.VIEW_DATA, catalog_pages.list_benchmarks),
-    Route("GET", "/models", Action.VIEW_MODELS, catalog_pages.list_models),
+    Route("GET", benchmark_pages.PATH, Action.VIEW_DATA, benchmark_pages.show_benchmark),
+    Route(
+        "POST",
+        benchmark_pages.PATH + "/data",
+        Action.ADD_DATA,
+        benchmark_pages.add_file,
+        takes_upload=True,
+    ),
+    Route("POST", benchmark_pages.PATH + "/fetch", Action.ADD_DATA, benchmark_pages.fetch),
+    Route("POST", benchmark_pages.PATH + "/check", Action.ADD_DATA, benchmark_pages.check_again),
+    Route("GET", benchmark_pages.PATH + "/remove", Action.ADD_DATA, benchmark_pages.ask_to_remove),
+    Route("POST", benchmark_pages.PATH + "/remove", Action.ADD_DATA, benchmark_pages.remove),
+    Route("GET", "/models", Action.VIEW_MODELS, model_pages.list_models),
+    Route("GET", model_pages.PATH, Action.VIEW_MODELS, model_pages.show_model),
+    Route("POST", model_pages.PATH, Action.PROBE_MODELS, model_pages.probe),
     Route("GET", "/rating", Action.RATE_ANSWERS, rating_pages.list_calibrations),
     Route("GET", "/rating/new", Action.QUEUE_JOBS, calibration_pages.show_form),
     Route("POST", "/rating/new", Action.QUEUE_JOBS, calibration_pages.make),
@@ -255,6 +274,10 @@ PAGES: tuple[Route, ...] = (
         Action.MANAGE_KEYS,
         key_request_pages.download_request,
     ),
+    Route("GET", site_pages.HEALTH, Action.VIEW_HEALTH, site_pages.show_health),
+    Route("POST", site_pages.HEALTH, Action.VIEW_HEALTH, site_pages.check_health),
+    Route("GET", site_pages.SETTINGS, Action.CHANGE_SETTINGS, site_pages.show_settings),
+    Route("POST", site_pages.SETTINGS, Action.CHANGE_SETTINGS, site_pages.change),
     Route("GET", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.list_accounts),
     Route("POST", "/accounts", Action.MANAGE_ACCOUNTS, account_pages.add),
     Route("GET", "/accounts/{account_id}", Action.MANAGE_ACCOUNTS, account_pages.show_account),

@@ -137,6 +137,8 @@ def serve(site: Site, address: Address, listener: socket.socket) -> None:
     service.texts.begin_warming()
     try:
         with Dispatcher(site):
+            # Only now is it certain that no other service of this site has files in transit.
+            service.transfers.clear()
             uvicorn.Server(config).run(sockets=[listener])
     finally:
         service.close()

@@ -9,10 +9,13 @@ from agent.redaction.gateway.cases import Revealing
 from agent.service.frame import Frame, Room
 from agent.service.pages import suite_slug
 from agent.service.render import Renderer
+from agent.service.web.busy import BusyNames
 from agent.service.web.call import Call
 from agent.service.web.callers import Caller
+from agent.service.web.health import HealthChecks
 from agent.service.web.page_cache import PageCache
 from agent.service.web.texts import TextReader
+from agent.service.web.transfers import Transfers
 from agent.site.directory import Site
 from agent.store import PUBLIC, Audience, Store
 
@@ -29,6 +32,7 @@ _ROOMS = (
     ("Outbox", "/outbox", Action.VIEW_OUTBOX),
     ("Receipts", "/receipts", Action.VIEW_RECEIPTS),
     ("Federation", "/federation", Action.MANAGE_KEYS),
+    ("Health", "/health", Action.VIEW_HEALTH),
     ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
     ("Audit", "/audit", Action.VIEW_AUDIT),
 )
@@ -48,6 +52,10 @@ class Service:
         self.origin = origin
         self.texts = TextReader(self.site)
         self.kept_pages = PageCache()
+        self.probing = BusyNames("this model is being probed")
+        self.changing = BusyNames("somebody is changing the settings")
+        self.health = HealthChecks(site.directory)
+        self.transfers = Transfers(site.transfers)
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
         self.renderer = Renderer(site.name, note, reveals=False, slug=suite_slug)
@@ -58,8 +66,13 @@ class Service:
         """Whether people open the service by HTTPS."""
         return self.origin.startswith("https://")
 
+    def reload(self) -> None:
+        """Read the settings again. Those that are used from the start only, such as the address, stay as they were."""
+        self.site = Site(self.site.directory).serve(PUBLIC)
+
     def close(self) -> None:
         """Release what the service holds open."""
+        self.health.close()
         self.texts.close()
 
 

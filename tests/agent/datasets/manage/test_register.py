@@ -12,7 +12,7 @@ import pytest
 
 from agent.catalog.benchmark import Benchmark
 from agent.datasets.load import iter_instances, locate_dataset
-from agent.datasets.manage.register import Attestation, add_data, check_data
+from agent.datasets.manage.register import Attestation, add_data, check_data, remove_data
 from agent.errors import AgentError, BenchmarkError, ConfigError, StoreError
 from agent.io.atomic_files import lock_folder
 from agent.site.directory import Site
@@ -366,3 +366,29 @@ def test_no_error_of_an_add_is_an_unexpected_one(site, own, tmp_path):
             with pytest.raises(AgentError):
                 add(site, own, path)
     assert what_lies_there(site) == set()
+
+
+def test_removed_data_is_gone_and_a_registered_copy_stays(site, own, tmp_path):
+    add(site, own, source(tmp_path))
+    frozen = site.data / ".frozen" / "own" / "0001"
+    frozen.mkdir(parents=True)
+    (frozen / "kept").write_text("x")
+    done = intramural(site, "datasets", "remove", "own")
+    assert "own: 1 file deleted" in done.stdout
+    assert not (site.data / "own").exists()
+    assert (frozen / "kept").exists()
+    assert check_data(own, site.data).state == "missing"
+    again = intramural(site, "datasets", "remove", "own")
+    assert again.returncode == 2
+    assert "no data of it" in again.stderr
+    with site.store() as store:
+        assert store.audit.read_events()[-1].detail == "benchmark=own files=1"
+
+
+def test_a_removal_that_was_cut_off_is_finished_and_never_undone(site, own, tmp_path):
+    add(site, own, source(tmp_path))
+    (site.data / "own").rename(site.data / ".own.new")
+    with pytest.raises(ConfigError, match="no data"):
+        remove_data(own, site.data)
+    assert not (site.data / ".own.new").exists()
+    assert not (site.data / "own").exists()

@@ -106,11 +106,13 @@ class Browser:
         """Send a form as one of the service's pages would, with the secret of the session's forms."""
         return self.send(path, csrf=self.read_secret(), **fields)
 
-    def upload(self, path: str, content: bytes, **fields: str) -> httpx.Response:
-        """Send a form with a file."""
-        fields["csrf"] = self.read_secret()
+    def upload(
+        self, path: str, content: bytes, *, sent_name: str = "from-the-steward.json", **fields: str
+    ) -> httpx.Response:
+        """Send a form with a file, which has this name on the sender's computer."""
+        fields["csrf"] = fields.get("csrf") or self.read_secret()
         headers = {"Origin": self.origin}
-        files = {"file": ("from-the-steward.json", content)}
+        files = {"file": (sent_name, content)}
         return self.client.post(path, data=fields, files=files, headers=headers)
 
     def read_secret(self) -> str:

@@ -1,0 +1,47 @@
+"""The checks of `intramural doctor` on this machine: room on its disk, and whether the queue is worked off."""
+
+from collections.abc import Iterator
+
+from agent.cli.checks import Check, run_check
+from agent.cli.output import with_site
+from agent.io.disk_room import find_room, is_nearly_full
+from agent.io.wording import format_count, format_size
+from agent.site.directory import Site
+
+
+def check_machine(site: Site) -> Iterator[Check]:
+    """Check the disk and the queue."""
+    yield _check_disk(site)
+    yield run_check("queue", lambda: _check_queue(site))
+
+
+def _check_disk(site: Site) -> Check:
+    room = find_room(site.directory)
+    finding = f"{format_size(room.free)} of {format_size(room.total)} are free"
+    if is_nearly_full(room):
+        return Check(
+            "disk",
+            "warning",
+            finding,
+            "Make room: a run whose disk is full ends, and resumes when it is started again.",
+        )
+    return Check("disk", "ok", finding)
+
+
+def _check_queue(site: Site) -> Check:
+    from agent.jobs.dispatcher import is_dispatched
+
+    with site.store() as store:
+        jobs = len(store.jobs.list_open())
+    if is_dispatched(site):
+        return Check(
+            "queue", "ok", f"is worked off; {format_count(jobs, 'job')} running or waiting"
+        )
+    if jobs:
+        return Check(
+            "queue",
+            "warning",
+            f"{format_count(jobs, 'job')} waiting, and nothing works off the queue",
+            with_site("Start `intramural serve` or `intramural jobs dispatch`."),
+        )
+    return Check("queue", "ok", "empty; nothing works it off now")
