@@ -878,4 +878,26 @@ def says_more(answer: str, sentence: str) -> bool:
     for word in _WORDS_OF_MORE:
         if word in answer and word not in sentence:
             return True
-    return "CORRECT" in answer and _GOES_ON.search(answer) is not None
+    if "CORRECT" not in answer:
+        return False
+    # "10 The dose is 5 mg. CORRECT" names a sentence and calls the note right.
+    return _GOES_ON.search(answer) is not None or not answer.strip(" \n.<>[](){}\"'*`").startswith(
+        "CORRECT"
+    )
+
+
+# "Either the note is CORRECT, or sentence 6 is wrong", "if the effusion is large, the note is correct. If not, ..."
+_UNDECIDED = re.compile(
+    r"\beither\b[^.\n]{0,80}\b(?:correct|right|fine)\b[^.\n]{0,30}\bor\b"
+    r"|\bif\b[^.\n]{0,200}\b(?:note|it|this)\sis\s(?:correct|right|fine)\b[^\n]{0,30}\bif\snot\b"
+    r"|\bit\sdepends\son\b[^.\n]{0,200}\bcorrect\b",
+    re.IGNORECASE,
+)
+_WORDS_OF_CHOICE = ("ither ", "if not", "If not", "depends")
+
+
+def is_undecided(answer: str) -> bool:
+    """Return whether an answer offers two verdicts, or makes its verdict depend on something."""
+    if not any(map(answer.__contains__, _WORDS_OF_CHOICE)):
+        return False
+    return _UNDECIDED.search(answer) is not None

@@ -25,6 +25,8 @@ _MAX_NUMBER_WORD = 20  # characters
 
 def find_verdict(answer: str, sentences: Sentences | None = None) -> int | None:
     """Return the number of the sentence that an answer calls wrong, NO_ERROR, SOME_ERROR, or None if it is unread."""
+    if patterns.is_undecided(answer):
+        return None
     claim = _find_in_form(answer, sentences or {})
     claim = claim or find_in_text(simplify(answer), sentences or {})
     return None if claim is None or claim.verdict == CONTRADICTION else claim.verdict
@@ -32,6 +34,8 @@ def find_verdict(answer: str, sentences: Sentences | None = None) -> int | None:
 
 def read_verdict(answer: str, sentences: Sentences | None = None) -> Reading | None:
     """Return the verdict of `find_verdict`, with the words that state it: "correct", "error 10" or "error ?"."""
+    if patterns.is_undecided(answer):
+        return None
     claim = _find_in_form(answer, sentences or {})
     if claim is None:
         plain, positions = simplify_with_positions(answer)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from agent.reading.caseless import compile_caseless
 from agent.reading.queries.abstentions import find_abstention
 from agent.reading.queries.query import Query, fold
+from agent.reading.queries.rules import ABSTENTION
 
 _AROUND = 300  # characters before or after a query that say whether it is meant
 _ASKED_WITHIN = (
@@ -90,6 +91,25 @@ _CHOSEN_HEAD = re.compile(
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
 )
+# A whole sentence that no query answers the question
+_UNANSWERED = compile_caseless(
+    r"\b(?:question|query|request|this|that|it)\s(?:\w{1,12}\s){0,2}?(?:cannot|can\snot|can't|could\snot|couldn't)\sbe\s"
+    r"(?:\w{1,12}\s){0,2}?(?:answered|determined|derived|computed|queried|resolved)\b"
+    r"|(?:\bnot|n't)\s(?:be\s)?(?:possible|able)\sto\s(?:\w{1,12}\s)?(?:answer|write|determine|generate)\b"
+    r"|(?:\bnot|n't)\shave\s(?:\w{1,12}\s)?information\b[^.\n]{0,60}\bto\sanswer\b"
+    r"|\b(?:cannot|can't|can\snot)\s(?:\w{1,12}\s)?answer\sth(?:is|e)\b|\bunanswerable\b"
+    r"|\bnot\s(?:one\s)?(?:which\s|that\s)?(?:can\sbe\s)?answer(?:ed|able)\b"
+)
+_COUNTERFACTUAL = re.compile(
+    r"\b(?:existed|would\s(?:look|be|read|work)|hypothetical\w{0,2}|if\s(?:there\s(?:were|was)|it\s(?:were|was|had)"
+    r"|the\s(?:schema|database|tables?)\s(?:had|contained|included|stored)))\b",
+    re.IGNORECASE,
+)
+# "... cannot be answered by diagnosis alone, so I use the treatments:"
+_SOLVES = re.compile(
+    r"\b(?:so|therefore|thus|hence)\b[^.\n]{0,40}\b(?:use|take|join|count|approximate|assume|proxy)\b|\b(?:wait|actually|correction)\b",
+    re.IGNORECASE,
+)
 # "Actually, ..." after a query
 _TURN = re.compile(r"(?:\A|\n)\W{0,4}(?:actually|wait|correction|edit|hmm)\b\W{0,3}", re.IGNORECASE)
 _FENCE_MARK = re.compile(r"```\w*")
@@ -151,6 +171,10 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
         return find_abstention(opening) if _IMAGINED.search(opening) else None
     if _NULL_OR.search(opening[-_AROUND:]):
         return None
+    abstention = _find_abstention_before(opening)
+    if abstention is not None:
+        # The query would answer another question, or this one if the tables were others.
+        return abstention if _COUNTERFACTUAL.search(opening, abstention.end) else None
     if _RETRACTION.search(rest[:_NEAR_END]) or _OR_NULL.search(rest[:_NEAR_END]):
         return None
     if len({fold(offer.query.text) for offer in offers}) == 1:
@@ -161,6 +185,14 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
     if _asks_which(opening, rest):
         return None
     return _find_chosen_by_head(answer, queries) or _choose_offer(offers)
+
+
+def _find_abstention_before(opening: str) -> Query | None:
+    """Return the sentence before all queries that says that none answers the question; None if a solution follows."""
+    unanswered = _UNANSWERED.search(opening)
+    if unanswered is None or _SOLVES.search(opening, unanswered.end()):
+        return None
+    return Query("", unanswered.start(), unanswered.end(), ABSTENTION)
 
 
 def _list_offers(answer: str, queries: list[Query]) -> Iterator[_Offer]:

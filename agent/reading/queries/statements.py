@@ -46,8 +46,9 @@ _CONTINUES = re.compile(
 # A line that begins like a sentence or a field: "This query counts ...", "Note that ...", "answerable: true".
 _PROSE_LINE = re.compile(
     r"[ \t]{0,20}[a-zA-Z]\w{0,30}(?:[ ]\w{1,20})?[ ]?:[ \t\n]"
-    r"|[ \t]{0,20}(?:#|\*\*|- |\d\. |>|~|\||={3}|-{3})|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation"
-    r"|Here|I|In|Let|Hope|Please|Self-check|Question|Answer|Where|We|You|If|Alternatively|Or|Also"
+    r"|[ \t]{0,20}(?:#|\*\*|- {1,9}(?![ (\n])|\d\. |>|~|\||={3}|-{3})"
+    r"|[ \t]{0,20}(?:This|These|That|The|It|Note|Explanation|Here|I|In|Let|Hope|Please|Self-check|Question|Answer"
+    r"|Where|We|You|If|Alternatively|Or|Also"
     r"|Since|Because|Assum\w{1,4}|Reason\w{0,4}|Confidence|Tables?|Output|Result|SQL|However|Wait|Hmm|Actually"
     r"|First|Then|To|A|An|As|For|Some|My|Thought)\b(?:[ ,:]|'[a-z])"
     r"|[ \t]{0,20}(?:Right|Wrong|Correct(?:ed)?|Better|Final|Fixed|Revised|Option|Version|Query)\b[^\n,()'\"]{0,20}:",
