@@ -48,6 +48,9 @@ class Answer:
         context: what else the reader is given: MedCalc's category, MEDEC's numbered sentences, or the beginning of the
             prompt.
         question: MedCalc's question, without the patient's note.
+        number: the answer's number in the corpus.
+        model: the small model that gave the answer; "" for all others.
+        benchmark: the benchmark of the question.
     """
 
     family: str
@@ -58,6 +61,9 @@ class Answer:
     options: tuple[str, ...] = ()
     context: str = ""
     question: str = ""
+    number: int = 0
+    model: str = ""
+    benchmark: str = ""
 
     @property
     def form(self) -> str:
@@ -117,6 +123,9 @@ def load_corpus() -> list[Answer]:
                     options=tuple(row.get("options", ())),
                     context=row.get("category") or row.get("sentences") or row.get("prompt") or "",
                     question=row.get("question", ""),
+                    number=row["id"],
+                    model=row.get("model", ""),
+                    benchmark=row.get("question_id", "").partition(":")[0],
                 )
             )
     return answers
