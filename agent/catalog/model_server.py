@@ -37,6 +37,7 @@ _REFUSED = {
     "--reasoning-parser-plugin": _RUNS_CODE,
     "--load-format": _OTHER_WEIGHTS,
     "--lora-modules": _OTHER_WEIGHTS,
+    "--chat-template": "is set by chat_template, whose text is kept with the run",
     "--tokenizer": _OTHER_WEIGHTS,
     "--hf-config-path": _OTHER_WEIGHTS,
     "--kv-events-config": _SENDS,
@@ -58,7 +59,9 @@ class ModelServer:
         gpu_share: share of the GPU's memory that may be used, from 0 to 1; None for the engine's choice. Only vLLM.
         gpu_layers: number of layers on the GPU; None for as many as fit. Only llama.cpp.
         extra_arguments: further arguments of `vllm serve`.
-        digest: SHA-256 over the files of the weights with which its server was started; empty unless it runs.
+        chat_template: a Jinja file that joins the messages of a request; None for the template in the weights.
+        digest: SHA-256 over the files of the weights with which its server was started, and over its chat template if
+            it has one of its own; empty unless it runs.
     """
 
     engine: Engine
@@ -69,6 +72,7 @@ class ModelServer:
     gpu_share: float | None = None
     gpu_layers: int | None = None
     extra_arguments: tuple[str, ...] = ()
+    chat_template: Path | None = None
     digest: str = ""
 
 
@@ -89,6 +93,9 @@ def read_model_server(section: YamlMap, folder: Path) -> ModelServer:
         gpu_share=_read_share(section),
         gpu_layers=section.integer("gpu_layers", None, low=0, high=10_000),
         extra_arguments=extra_arguments,
+        chat_template=folder / section.name("chat_template")
+        if section.has("chat_template")
+        else None,
     )
     only = ("gpu_share", "extra_arguments") if engine == "llamacpp" else ("threads", "gpu_layers")
     for key in only:

@@ -22,6 +22,7 @@ from agent.inference.replica_probe import describe_problems, probe_deployment
 from agent.inference.window import window_of
 from agent.judging.jury_selection import seat_judges
 from agent.metrics import Judge
+from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
 from agent.model_servers.engines import check_installed
 from agent.model_servers.running import ServerFolder
 from agent.model_servers.weights import check_weights
@@ -138,6 +139,9 @@ def _check_idle_server(deployment: Deployment, managed: ModelServer) -> Check:
     except ConfigError as error:
         finding = str(error).removeprefix(f"deployment {deployment.name}: ")
         return Check(subject, "failed", finding, error.advice, error.exit_code)
+    missing = describe_missing_template(managed)
+    if missing:
+        return Check(subject, "warning", missing, TEMPLATE_ADVICE)
     return Check(
         subject,
         "ok",

@@ -40,9 +40,14 @@ def serve_command(site: "Site", name: str, background: bool) -> None:
     The command waits until the server is ready. The server listens on 127.0.0.1 and answers only to this site. Without
     --background it runs until Ctrl-C.
     """
+    from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
     from agent.model_servers.start import serve, start_in_background
 
     deployment = _find_managed(site, name)
+    assert deployment.managed is not None
+    missing = describe_missing_template(deployment.managed)
+    if missing:
+        click.echo(f"{name}: {missing} {TEMPLATE_ADVICE}", err=True)
     # A command that is ended must not leave a server that is half started.
     signal.signal(signal.SIGTERM, _end_command)
     if background:
@@ -102,6 +107,7 @@ def check_command(site: "Site", names: tuple[str, ...]) -> None:
 
     Nothing is started. Without NAMES, all deployments with `model_server` are checked.
     """
+    from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
     from agent.model_servers.engines import check_installed
     from agent.model_servers.weights import check_weights
 
@@ -112,6 +118,9 @@ def check_command(site: "Site", names: tuple[str, ...]) -> None:
         check_weights(deployment.managed, name)
         check_installed(deployment.managed.engine)
         click.echo(f"{name}: the engine is installed, and the weights are of its kind")
+        missing = describe_missing_template(deployment.managed)
+        if missing:
+            click.echo(f"{name}: {missing} {TEMPLATE_ADVICE}", err=True)
 
 
 def _describe_state(server: "RunningServer | None") -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.catalog.model_server import Engine, ModelServer
 from agent.errors import ConfigError
+from agent.model_servers.chat_templates import read_chat_template
 from agent.model_servers.loopback import ADDRESS
 
 _PACKAGES: dict[Engine, str] = {"llamacpp": "xllamacpp", "vllm": "vllm"}
@@ -74,6 +75,7 @@ def _describe_llamacpp(server: ModelServer, name: str, port: int, token: str) ->
         "parallel": server.parallel,
         "threads": server.threads,
         "gpu_layers": server.gpu_layers,
+        "chat_template": read_chat_template(server),
     }
     command = (sys.executable, "-P", "-m", "agent.model_servers.llamacpp_engine")
     # If llama.cpp fails, it would have a debugger write the values of its variables to the log, prompts among them.
@@ -89,6 +91,8 @@ def _describe_vllm(server: ModelServer, name: str, port: int, token: str) -> Eng
         command += ["--max-model-len", str(server.context)]
     if server.gpu_share is not None:
         command += ["--gpu-memory-utilization", str(server.gpu_share)]
+    if server.chat_template is not None:
+        command += ["--chat-template", str(server.chat_template.absolute())]
     command += server.extra_arguments
     environment = {**_OFFLINE, **_NO_TEXTS_IN_LOG, "VLLM_API_KEY": token}
     return EngineStart(tuple(command), environment, "")

@@ -31,6 +31,8 @@ def serve(settings: dict[str, Any]) -> None:
         params.cpuparams.n_threads = settings["threads"]
     if settings["gpu_layers"] is not None:
         params.n_gpu_layers = settings["gpu_layers"]
+    if settings["chat_template"] is not None:
+        params.chat_template = settings["chat_template"]
     params.cache_ram_mib = _KEPT_PROMPTS_MIB
     params.offline = True
     params.endpoint_metrics = True

@@ -3,6 +3,7 @@
 servers/NAME/server.json   the address, and the guardian's process
 servers/NAME/token         the bearer token (0600)
 servers/NAME/server.log    what the engine writes
+servers/NAME/chat_template.jinja   a copy of the chat template, if the deployment names one
 """
 
 import hashlib
@@ -29,7 +30,7 @@ class RunningServer:
         guardian: the number of the guardian's process.
         began: when that process began, in the system's ticks, since numbers are used again.
         started_at: when the server was started, in seconds since 1970.
-        weights: SHA-256 over the files of the weights at that time.
+        weights: digest of the weights and the chat template at that time, see `compute_server_digest`.
     """
 
     deployment: str
@@ -70,6 +71,11 @@ class ServerFolder:
         """The file that holds what the engine writes."""
         return self.path / "server.log"
 
+    @property
+    def chat_template(self) -> Path:
+        """The copy of the deployment's chat template, which the engine reads."""
+        return self.path / "chat_template.jinja"
+
     def read(self) -> RunningServer | None:
         """Return the server if it runs."""
         try:
@@ -83,8 +89,8 @@ class ServerFolder:
         write_atomically(self.path / "server.json", json.dumps(asdict(server)).encode())
 
     def forget(self) -> None:
-        """Remove the record and the token of a server that has ended; its log stays."""
-        for name in ("server.json", "token"):
+        """Remove the record, the token and the template of a server that has ended; its log stays."""
+        for name in ("server.json", "token", self.chat_template.name):
             (self.path / name).unlink(missing_ok=True)
 
 

@@ -16,6 +16,7 @@ from agent.catalog.deployments import Deployment
 from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError, InferenceError
 from agent.io.atomic_files import lock_folder, write_atomically
+from agent.model_servers.chat_templates import read_chat_template
 from agent.model_servers.engines import describe_start
 from agent.model_servers.failures import explain_failure
 from agent.model_servers.loopback import ADDRESS, choose_port, is_ready
@@ -45,7 +46,7 @@ def resolve_managed(deployment: Deployment, site: "Site") -> Deployment:
     Other deployments stay as they are.
 
     Raises:
-        ConfigError: its server does not run, or the weights have changed since it was started.
+        ConfigError: its server does not run, or its weights or chat template have changed since it was started.
     """
     if deployment.managed is None:
         return deployment
@@ -60,8 +61,8 @@ def resolve_managed(deployment: Deployment, site: "Site") -> Deployment:
     digest = compute_server_digest(deployment.managed, site.servers)
     if digest != running.weights:
         raise ConfigError(
-            f"deployment {deployment.name}: its weights have changed since its server was started",
-            f"Run `intramural models stop {deployment.name}`, and start it again to serve the new weights.",
+            f"deployment {deployment.name}: its weights or its chat template have changed since its server was started",
+            f"Run `intramural models stop {deployment.name}`, and start it again to serve what is there now.",
         )
     managed = replace(deployment.managed, digest=digest)
     return replace(deployment, base_url=running.address, token_file=folder.token, managed=managed)
@@ -124,7 +125,7 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
         )
     check_weights(managed, deployment.name)
     stamp = stamp_weights(managed.weights)
-    digest = compute_server_digest(managed, site.servers)
+    compute_server_digest(managed, site.servers)  # takes minutes, so before the lock; it is kept
     folder = ServerFolder.find(site.servers, deployment.name)
     folder.path.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock_folder(folder.path):
@@ -134,7 +135,8 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
                 f"the server of {deployment.name} runs already",
                 f"Stop it with `intramural models stop {deployment.name}`.",
             )
-        served = replace(managed, digest=digest)
+        copied = _copy_template(folder, managed)
+        served = replace(copied, digest=compute_server_digest(copied, site.servers))
         started = _start_guardian(folder, deployment, served, stamp, outlives=outlives)
     try:
         _await_ready(started, folder, waiting)
@@ -157,6 +159,15 @@ def _check_unchanged(managed: ModelServer, stamp: str, name: str) -> None:
             f"the server of {name} did not start: its weights changed while they were read",
             "Start it again when they are complete.",
         )
+
+
+def _copy_template(folder: ServerFolder, managed: ModelServer) -> ModelServer:
+    """Return the server with a copy of its chat template, so that an engine that is started again reads the same."""
+    template = read_chat_template(managed)
+    if template is None:
+        return managed
+    write_atomically(folder.chat_template, template.encode())
+    return replace(managed, chat_template=folder.chat_template)
 
 
 def _start_guardian(

@@ -11,6 +11,7 @@ from agent.errors import ConfigError
 from agent.io import model_folder
 from agent.io.atomic_files import write_atomically
 from agent.io.model_folder import ModelFolderError
+from agent.model_servers.chat_templates import digest_with_template, read_chat_template
 
 # Reading such a file can run code that somebody put into it.
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
@@ -29,7 +30,8 @@ def check_weights(server: ModelServer, deployment: str) -> None:
     """Check that the engine can load the weights, as far as their files show.
 
     Raises:
-        ConfigError: the file or folder is missing, is of another kind, is incomplete, or can run code when it is read.
+        ConfigError: the file or folder is missing, is of another kind, is incomplete, or can run code when it is read;
+            or the chat template cannot be read.
     """
     try:
         if server.engine == "llamacpp":
@@ -43,10 +45,11 @@ def check_weights(server: ModelServer, deployment: str) -> None:
         ) from None
     if server.engine == "llamacpp":
         _check_context(server, deployment)
+    read_chat_template(server)
 
 
 def compute_server_digest(server: ModelServer, servers: Path) -> str:
-    """Return the digest of a server's weights.
+    """Return the digest of a server's weights, and of its chat template if it has one of its own.
 
     Args:
         server: the server.
@@ -55,7 +58,8 @@ def compute_server_digest(server: ModelServer, servers: Path) -> str:
     Raises:
         ConfigError: a file cannot be read.
     """
-    return compute_digest(server.weights, servers / _DIGESTS)
+    weights = compute_digest(server.weights, servers / _DIGESTS)
+    return digest_with_template(weights, server)
 
 
 def compute_digest(weights: Path, cache: Path) -> str:

@@ -16,6 +16,7 @@ from agent.judging.judge_run import (
 )
 from agent.judging.judge_suite import JudgeOptions, judge_suite
 from agent.judging.jury_selection import find_judge_deployment
+from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
 from agent.model_servers.start import Waiting, serve
 from agent.runs.plan import RunOptions
 from agent.runs.run import RunOutcome, run_entries
@@ -53,6 +54,7 @@ def run_while_serving(
     """
     deployments = read_deployments(site.deployments)
     _check_names(served, deployments)
+    _note_missing_templates(served, deployments, progress)
     options = replace(options, judged_later=frozenset(served))
     by_server: dict[str, list[int]] = {name: [] for name in ("", *served)}
     for number, entry in enumerate(entries):
@@ -80,6 +82,17 @@ def _check_names(served: Mapping[str, Waiting], deployments: _Deployments) -> No
                 f"--serve: there is no model deployment {name!r}{nearest(name, deployments)}",
                 "Name a deployment with model_server in model_deployments.yaml.",
             )
+
+
+def _note_missing_templates(
+    served: Mapping[str, Waiting], deployments: _Deployments, progress: Progress
+) -> None:
+    """Note which of the models will be asked in a form that they may not know."""
+    for name in served:
+        managed = deployments[name].managed
+        missing = describe_missing_template(managed) if managed is not None else ""
+        if missing:
+            progress.note(f"{name}: {missing} {TEMPLATE_ADVICE}")
 
 
 class _LateJudging:

@@ -34,6 +34,13 @@ def write_open_benchmark(site: Path) -> None:
     )
 
 
+def read_answers(site: Path, suite: str, out: Path) -> list[str]:
+    """Export a suite; return all of its answers."""
+    intramural(site, "export", "--suite", suite, "--out", str(out))
+    lines = (out / "instances.jsonl").read_text("utf-8").splitlines()
+    return [str(json.loads(line)["answer"]) for line in lines]
+
+
 def read_seats(site: Path, suite: str, out: Path) -> list[dict[str, Any]]:
     """Export a suite; return the seats of all of its answers."""
     intramural(site, "export", "--suite", suite, "--out", str(out))

@@ -29,7 +29,7 @@ from tests.servers.real_servers import (
     make_tiny_model,
     write_managed,
 )
-from tests.servers.sites import read_seats, write_open_benchmark
+from tests.servers.sites import read_answers, read_seats, write_open_benchmark
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(900)]
 
@@ -157,6 +157,21 @@ def count_answers(commands: Commands) -> int:
             return int(count)
     except sqlite3.OperationalError:
         return 0  # not made yet
+
+
+def test_the_model_reads_what_the_deployments_chat_template_writes(
+    commands, model_server, tmp_path
+):
+    """A template that repeats no question gets the same answer to all of them."""
+    template = tmp_path / "same.jinja"
+    template.write_text("Rest and water are good for", "utf-8")
+    write_managed(commands.site, {NAME: {**model_server, "chat_template": str(template)}})
+    run = ["run", "--suite", "same", "--quiet", "--no-judging", "--serve", NAME]
+    done = commands.run(*run, "-r", f"open:model={NAME}")
+    assert done.returncode == 0, done.stderr
+    answers = read_answers(commands.site, "same", tmp_path / "out")
+    assert len(answers) == 2
+    assert len(set(answers)) == 1
 
 
 @pytest.mark.parametrize("killed", ["agent", "guardian"])

@@ -86,3 +86,11 @@ def test_a_server_whose_deployment_was_removed_is_listed_as_long_as_it_runs(site
     last = models(site, "list").stdout.splitlines()[-1]
     assert last.startswith("gone  vllm  runs at http://127.0.0.1:9/v1")
     assert last.endswith("not in model_deployments.yaml")
+
+
+def test_weights_without_a_chat_template_are_reported_by_serve_and_by_a_run(site: Site):
+    said = "local/one: one.gguf has no chat template: llama.cpp writes questions in ChatML's form"
+    assert said in models(site, "serve", "local/one", "--background").stderr
+    entry = ("--run-entries", "pubmed_qa:model=org/one", "--suite", "try", "--serve", "local/one")
+    done = intramural("--site", str(site.directory), "run", *entry, cwd=site.directory)
+    assert f"note: {said}" in done.stderr

@@ -2,6 +2,8 @@
 
 import importlib.util
 import itertools
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,16 @@ def test_vllm_writes_no_character_of_a_prompt_to_its_log_and_serves_this_machine
     assert options["--max-log-len"] == "0"
     assert (options["--host"], options["--port"]) == ("127.0.0.1", "8123")
     assert (options["--max-model-len"], options["--gpu-memory-utilization"]) == ("2048", "0.5")
+
+
+def test_engines_read_the_chat_template_that_the_deployment_names(tmp_path: Path):
+    template = tmp_path / "own.jinja"
+    template.write_text("{{ messages[0].content }}", "utf-8")
+    server = ModelServer("llamacpp", Path("m"), chat_template=template)
+    settings = json.loads(describe_start(server, "org/m", 8123, TOKEN).first_line)
+    assert settings["chat_template"] == "{{ messages[0].content }}"
+    command = describe_start(replace(server, engine="vllm"), "org/m", 8123, TOKEN).command
+    assert dict(itertools.pairwise(command))["--chat-template"] == str(template)
 
 
 def test_llamacpp_writes_no_values_of_variables_to_its_log_when_it_fails():

@@ -165,6 +165,10 @@ def test_a_name_to_serve_that_is_no_deployment_is_refused(site: Site):
             "{engine: vllm, weights: a, extra_arguments: [--api-key=x]}",
             "--api-key is set by the agent",
         ),
+        (
+            "{engine: vllm, weights: a, extra_arguments: [--chat_template=own.jinja]}",
+            "--chat-template is set by chat_template",
+        ),
         ("{engine: vllm, weights: a, extra_arguments: [--trust-remote-code]}", "could run code"),
         ("{engine: vllm, weights: a, extra_arguments: [--trust_remote]}", "could run code"),
         ("{engine: vllm, weights: a, extra_arguments: [--config, own.yaml]}", "--config could set"),

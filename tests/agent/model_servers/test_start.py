@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -200,8 +201,30 @@ def test_weights_that_change_while_they_are_served_are_noticed(site: Site, deplo
         assert resolved.weights_digest == server.weights
         assert resolved.answers_name == f"{NAME} {server.weights}"
         deployment.managed.weights.write_bytes(b"GGUF of another model")
-        with pytest.raises(ConfigError, match="its weights have changed since"):
+        with pytest.raises(
+            ConfigError, match="its weights or its chat template have changed since"
+        ):
             start.resolve_managed(deployment, site)
+
+
+@pytest.mark.usefixtures("behave")
+def test_another_chat_template_is_another_model(site: Site, deployment: Deployment, tmp_path: Path):
+    assert deployment.managed is not None
+    template = tmp_path / "own.jinja"
+    template.write_text("{{ messages[0].content }}", "utf-8")
+    with start.serve(site, deployment, wait_quietly) as server:
+        without = server.weights
+    templated = replace(deployment, managed=replace(deployment.managed, chat_template=template))
+    folder = ServerFolder.find(site.servers, NAME)
+    with start.serve(site, templated, wait_quietly) as server:
+        assert server.weights != without
+        assert start.resolve_managed(templated, site).weights_digest == server.weights
+        template.write_text("{{ messages[1].content }}", "utf-8")
+        # The engine keeps reading the copy, also when it is started again.
+        assert folder.chat_template.read_text("utf-8") == "{{ messages[0].content }}"
+        with pytest.raises(ConfigError, match="its weights or its chat template have changed"):
+            start.resolve_managed(templated, site)
+    assert not folder.chat_template.exists()
 
 
 @pytest.mark.usefixtures("behave")
