@@ -107,20 +107,32 @@ def check_command(site: "Site", names: tuple[str, ...]) -> None:
 
     Nothing is started. Without NAMES, all deployments with `model_server` are checked.
     """
+    from agent.io.plain_text import printable
     from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
     from agent.model_servers.engines import check_installed
     from agent.model_servers.weights import check_weights
 
     managed = _read_managed(site)
+    problems: list[ConfigError] = []
     for name in names or tuple(managed):
         deployment = managed.get(name) or _find_managed(site, name)
         assert deployment.managed is not None
-        check_weights(deployment.managed, name)
-        check_installed(deployment.managed.engine)
+        try:
+            check_weights(deployment.managed, name)
+            check_installed(deployment.managed.engine)
+        except ConfigError as error:
+            problems.append(error)
+            click.echo(f"{name}: cannot be served, see below")
+            continue
         click.echo(f"{name}: the engine is installed, and the weights are of its kind")
         missing = describe_missing_template(deployment.managed)
         if missing:
             click.echo(f"{name}: {missing} {TEMPLATE_ADVICE}", err=True)
+    if problems:
+        *others, last = problems
+        for problem in others:
+            click.echo(f"error: {printable(str(problem))}\n  {printable(problem.advice)}", err=True)
+        raise last
 
 
 def _describe_state(server: "RunningServer | None") -> str:

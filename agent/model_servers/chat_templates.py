@@ -5,20 +5,18 @@ not know, so that its answers mean little; vLLM refuses every request.
 """
 
 import hashlib
-import mmap
 from pathlib import Path
 
 from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError
+from agent.io.model_folder import ModelFolderError
+from agent.model_servers.gguf import read_header
 
 TEMPLATE_ADVICE = (
     "Name one as chat_template in model_server; docs/deployments.md has one for models that are not tuned to "
     "conversations."
 )
 _MAX_BYTES = 1_000_000
-# The key in a GGUF file, and the number of its type (8: a text). It stands before the weights, after the vocabulary.
-_GGUF_KEY = b"tokenizer.chat_template\x08\0\0\0"
-_GGUF_HEADER = 64 * 2**20  # bytes; vocabularies of 260,000 tokens take 10 MB
 _FOLDER_FILES = ("chat_template.jinja", "chat_template.json")
 _TOKENIZER_CONFIG = "tokenizer_config.json"
 
@@ -83,15 +81,11 @@ def describe_missing_template(server: ModelServer) -> str:
 def _has_template(server: ModelServer) -> bool:
     try:
         if server.engine == "llamacpp":
-            return _gguf_has_template(server.weights)
+            header = read_header(server.weights)
+            return header is None or header.has_chat_template
         return _folder_has_template(server.weights)
-    except (OSError, ValueError):
+    except (OSError, ModelFolderError):
         return True  # what cannot be read is refused elsewhere, with its reason
-
-
-def _gguf_has_template(path: Path) -> bool:
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return content.find(_GGUF_KEY, 0, _GGUF_HEADER) >= 0
 
 
 def _folder_has_template(folder: Path) -> bool:

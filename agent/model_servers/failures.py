@@ -25,6 +25,10 @@ _CAUSES = (
         "there is too little memory",
     ),
     (
+        re.compile(r"(?i)failed to initialize chat template|chat template parsing error"),
+        "the engine cannot read the chat template",
+    ),
+    (
         re.compile(r"(?i)unknown model architecture|not supported for now"),
         "the engine does not know this kind of model",
     ),

@@ -12,6 +12,7 @@ from agent.io import model_folder
 from agent.io.atomic_files import write_atomically
 from agent.io.model_folder import ModelFolderError
 from agent.model_servers.chat_templates import digest_with_template, read_chat_template
+from agent.model_servers.gguf import SIGN, GgufHeader, read_header
 
 # Reading such a file can run code that somebody put into it.
 _PICKLED = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
@@ -20,10 +21,6 @@ _INDEX = "model.safetensors.index.json"
 _CONFIG = "config.json"
 # llama.cpp reads the other parts of a split file by itself.
 _PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf", re.DOTALL)
-_GGUF_SIGN = b"GGUF"
-_GGUF_HEADER = 2**20  # bytes in which the model's own numbers stand, before its vocabulary
-# The key, the number of its type (4: an unsigned number of 32 bits), and the value.
-_GGUF_CONTEXT = re.compile(rb"\.context_length\x04\0\0\0(.{4})", re.DOTALL)
 
 
 def check_weights(server: ModelServer, deployment: str) -> None:
@@ -35,16 +32,16 @@ def check_weights(server: ModelServer, deployment: str) -> None:
     """
     try:
         if server.engine == "llamacpp":
-            _check_gguf(server.weights)
+            header = _check_gguf(server.weights)
         else:
+            header = None
             _check_folder(server.weights)
     except ModelFolderError as error:
         raise ConfigError(
             f"deployment {deployment}: model_server: weights: {error}",
             "llama.cpp reads one GGUF file; vLLM reads a model's whole folder with config.json and safetensors files.",
         ) from None
-    if server.engine == "llamacpp":
-        _check_context(server, deployment)
+    _check_context(server, deployment, header)
     read_chat_template(server)
 
 
@@ -101,17 +98,18 @@ def stamp_weights(weights: Path) -> str:
     return _stamp_files(folder, list(_list_files(weights)))
 
 
-def _check_gguf(path: Path) -> None:
+def _check_gguf(path: Path) -> GgufHeader | None:
+    """Check all parts of a GGUF file; return the header of the first, see `read_header`."""
     if not path.is_file():
         if path.is_dir():
             raise ModelFolderError(f"{path.name} is a folder, and llama.cpp needs a GGUF file")
         raise ModelFolderError(f"there is no file {path.name}")
     try:
         with path.open("rb") as file:
-            sign = file.read(len(_GGUF_SIGN))
+            sign = file.read(len(SIGN))
     except OSError as error:
         raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
-    if sign != _GGUF_SIGN:
+    if sign != SIGN:
         raise ModelFolderError(f"{path.name} is not a GGUF file")
     first, *others = _list_parts(path)
     if first != path:
@@ -121,6 +119,11 @@ def _check_gguf(path: Path) -> None:
     for part in others:
         if not part.is_file():
             raise ModelFolderError(f"{part.name} is missing, a part of the split file {path.name}")
+    try:
+        headers = [read_header(part) for part in (path, *others)]
+    except OSError as error:
+        raise ModelFolderError(f"{path.name} cannot be read ({error.strerror})") from None
+    return headers[0]
 
 
 def _list_parts(path: Path) -> list[Path]:
@@ -133,16 +136,11 @@ def _list_parts(path: Path) -> list[Path]:
     return [path.with_name(f"{base}-{number:05}-of-{count}.gguf") for number in numbers] or [path]
 
 
-def _check_context(server: ModelServer, deployment: str) -> None:
-    """Refuse a context that the model cannot use: llama.cpp would reserve memory for all of it.
-
-    A file whose first part lacks the model's context length is not checked.
-    """
-    with server.weights.open("rb") as file:
-        found = _GGUF_CONTEXT.search(file.read(_GGUF_HEADER))
-    if found is None or server.context is None:
+def _check_context(server: ModelServer, deployment: str, header: GgufHeader | None) -> None:
+    """Refuse a context that the model cannot use: llama.cpp would reserve memory for all of it."""
+    trained = header.context_length if header is not None else None
+    if trained is None or server.context is None:
         return
-    trained = int.from_bytes(found[1], "little")
     if server.context > trained:
         raise ConfigError(
             f"deployment {deployment}: model_server: context is {server.context}, but {server.weights.name} was "

@@ -195,10 +195,18 @@ def test_a_truncated_or_a_wrong_file_is_named_and_nothing_is_left(
     commands, model_server, tmp_path, engine
 ):
     whole = Path(str(model_server["weights"])).read_bytes()
-    half, text = tmp_path / "half.gguf", tmp_path / "text.gguf"
-    half.write_bytes(whole[: len(whole) // 2])
-    text.write_text("These are no weights.")
-    for file, problem in ((half, "weights is truncated"), (text, "text.gguf is not a GGUF file")):
+    files = {name: tmp_path / f"{name}.gguf" for name in ("half", "tail", "text")}
+    files["half"].write_bytes(whole[: len(whole) // 2])
+    # Only the last tensor lacks its end, which the engine notices.
+    files["tail"].write_bytes(whole[:-100])
+    files["text"].write_text("These are no weights.")
+    problems = {
+        "half": "half.gguf is truncated",
+        "tail": "the file of the weights is truncated",
+        "text": "text.gguf is not a GGUF file",
+    }
+    for name, problem in problems.items():
+        file = files[name]
         write_managed(commands.site, {NAME: {**model_server, "weights": str(file)}})
         done = commands.run("models", "serve", NAME, "--background")
         assert done.returncode != 0

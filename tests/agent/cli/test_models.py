@@ -8,6 +8,7 @@ import pytest
 
 from agent.model_servers.running import RunningServer, ServerFolder, read_begin
 from agent.site.directory import Site, create_site
+from tests.agent.model_servers.gguf_files import write_gguf
 from tests.agent.terminal import Done, intramural
 
 DEPLOYMENTS = """\
@@ -50,6 +51,19 @@ def test_check_names_the_engine_to_install_or_accepts_the_weights(site: Site):
         )
 
 
+def test_check_reports_every_deployment_that_cannot_be_served(site: Site):
+    (site.directory / "model_deployments.yaml").write_text(
+        "model_deployments:\n"
+        "  - {name: local/gone, model_name: a, model_server: {engine: llamacpp, weights: gone.gguf}}\n"
+        "  - {name: local/text, model_name: b, model_server: {engine: llamacpp, weights: text.gguf}}\n"
+    )
+    (site.directory / "text.gguf").write_text("no model")
+    done = models(site, "check")
+    assert done.returncode == 2
+    assert "there is no file gone.gguf" in done.stderr
+    assert "text.gguf is not a GGUF file" in done.stderr
+
+
 def test_wrong_weights_are_named_before_anything_is_started(site: Site):
     (site.directory / "one.gguf").write_text("no model")
     done = models(site, "serve", "local/one", "--background")
@@ -89,6 +103,7 @@ def test_a_server_whose_deployment_was_removed_is_listed_as_long_as_it_runs(site
 
 
 def test_weights_without_a_chat_template_are_reported_by_serve_and_by_a_run(site: Site):
+    write_gguf(site.directory / "one.gguf")
     said = "local/one: one.gguf has no chat template: llama.cpp writes questions in ChatML's form"
     assert said in models(site, "serve", "local/one", "--background").stderr
     entry = ("--run-entries", "pubmed_qa:model=org/one", "--suite", "try", "--serve", "local/one")

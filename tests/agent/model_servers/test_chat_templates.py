@@ -8,27 +8,19 @@ from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError
 from agent.model_servers.chat_templates import describe_missing_template, read_chat_template
 from agent.model_servers.weights import check_weights
-
-# As in a GGUF file: the key, the number of its type, the length of the text in 8 bytes, and the text.
-IN_GGUF = b"tokenizer.chat_template\x08\0\0\0\x02\0\0\0\0\0\0\0{}"
+from tests.agent.model_servers.gguf_files import write_gguf
 
 
 @pytest.fixture
 def gguf(tmp_path: Path) -> Path:
-    path = tmp_path / "m.gguf"
-    path.write_bytes(b"GGUF" + b"vocabulary" * 100)
-    return path
+    """A file without a chat template."""
+    return write_gguf(tmp_path / "m.gguf")
 
 
 def test_a_gguf_file_without_a_chat_template_is_reported(gguf: Path):
     assert "m.gguf has no chat template" in describe_missing_template(ModelServer("llamacpp", gguf))
-    gguf.write_bytes(gguf.read_bytes() + IN_GGUF + b"weights")
+    write_gguf(gguf, template="{{ messages }}")
     assert describe_missing_template(ModelServer("llamacpp", gguf)) == ""
-
-
-def test_a_word_of_the_vocabulary_is_not_taken_for_a_template(gguf: Path):
-    gguf.write_bytes(gguf.read_bytes() + b"tokenizer.chat_template is a word")
-    assert describe_missing_template(ModelServer("llamacpp", gguf)) != ""
 
 
 def test_a_template_of_the_deployment_is_enough(gguf: Path, tmp_path: Path):

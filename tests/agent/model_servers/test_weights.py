@@ -10,6 +10,7 @@ import pytest
 from agent.catalog.model_server import ModelServer
 from agent.errors import ConfigError
 from agent.model_servers.weights import check_weights, compute_digest
+from tests.agent.model_servers.gguf_files import write_gguf
 
 
 def write_folder(folder: Path, *names: str) -> Path:
@@ -37,8 +38,7 @@ def test_whole_weights_are_accepted(tmp_path: Path):
 
 
 def test_a_context_beyond_the_model_is_refused(tmp_path: Path):
-    gguf = tmp_path / "m.gguf"
-    gguf.write_bytes(b"GGUF....llama.context_length" + struct.pack("<II", 4, 8192) + b"....")
+    gguf = write_gguf(tmp_path / "m.gguf", context=8192)
     check_weights(ModelServer("llamacpp", gguf, context=8192), "local/m")
     problem = check(ModelServer("llamacpp", gguf, context=99999))
     assert "context is 99999, but m.gguf was trained with 8192 tokens" in problem
@@ -49,6 +49,14 @@ def test_a_pickled_file_beside_good_weights_is_refused(tmp_path: Path, name: str
     problem = check(ModelServer("vllm", write_folder(tmp_path / "m", name)))
     assert name in problem
     assert "can run code" in problem
+
+
+def test_a_truncated_gguf_file_or_part_is_refused_before_it_is_loaded(tmp_path: Path):
+    first = write_gguf(tmp_path / "m-00001-of-00002.gguf")
+    second = write_gguf(tmp_path / "m-00002-of-00002.gguf")
+    check_weights(ModelServer("llamacpp", first), "local/m")
+    second.write_bytes(second.read_bytes()[:100])
+    assert f"{second.name} is truncated" in check(ModelServer("llamacpp", first))
 
 
 def test_wrong_files_are_refused_by_name(tmp_path: Path):
