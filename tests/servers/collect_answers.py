@@ -1,7 +1,7 @@
 """Collect the answers of real small language models to questions of shipped samples.
 
     python -m tests.servers.collect_answers --model NAME --weights FILE.gguf --out FILE.jsonl [-m N] [--threads N]
-        [BENCHMARK ...]
+        [--chat-template FILE.jinja] [BENCHMARK ...]
 
 llama.cpp (extra `llamacpp`) serves the weights on this machine; nothing is downloaded. One line an answer: the model,
 the benchmark and id of the question, what its reader is shown beside it, the answer and how it ended. Another number of
@@ -35,30 +35,34 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="the new file of answers")
     parser.add_argument("-m", "--instances", type=int, default=40, help="questions a benchmark")
     parser.add_argument("--threads", type=int, default=2, help="no more than there are free cores")
+    parser.add_argument("--chat-template", type=Path, help="for weights without one: a Jinja file")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         site = Path(folder) / "site"
         _run_agent("init", str(site), "--site-name", "Collecting")
         with (site / "site.yaml").open("a", encoding="utf-8") as settings:
             settings.write(_PATIENCE)
-        _write_deployment(site, arguments.model, arguments.weights, arguments.threads)
+        _write_deployment(site, arguments)
         _ask(site, arguments.model, arguments.benchmarks, arguments.instances)
         with arguments.out.open("x", encoding="utf-8") as out:
             for row in _read_rows(site, arguments.model):
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_deployment(site: Path, model: str, weights: Path, threads: int) -> None:
+def _write_deployment(site: Path, arguments: argparse.Namespace) -> None:
+    server = {
+        "engine": "llamacpp",
+        "weights": str(arguments.weights.absolute()),
+        "context": 4096,
+        "parallel": 4,
+        "threads": arguments.threads,
+    }
+    if arguments.chat_template is not None:
+        server["chat_template"] = str(arguments.chat_template.absolute())
     deployment = {
         "name": "collected/model",
-        "model_name": model,
-        "model_server": {
-            "engine": "llamacpp",
-            "weights": str(weights.absolute()),
-            "context": 4096,
-            "parallel": 4,
-            "threads": threads,
-        },
+        "model_name": arguments.model,
+        "model_server": server,
     }
     text = json.dumps({"model_deployments": [deployment]})  # JSON is YAML
     (site / "model_deployments.yaml").write_text(text, "utf-8")
