@@ -58,7 +58,9 @@ def read_lines(said: str) -> dict[str, tuple[float, float, float]]:
 
 
 def assert_holds(low: float, high: float, took: float) -> None:
-    assert took / 1.5 <= (low + high) / 2 <= took * 1.5
+    # A machine that delays some of the first answers widens the interval. That an interval is not wide without need is
+    # tested without a clock, see tests/agent/inference/test_live_forecast.py.
+    assert low <= took <= high or took / 1.5 <= (low + high) / 2 <= took * 1.5
 
 
 def test_a_run_ends_with_its_forecast_beside_what_it_took(slow_judges: Site):
