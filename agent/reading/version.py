@@ -5,7 +5,8 @@
 # 2: until later words could take back an option or a query that was stated before.
 # 3: until a repeated prompt, the beginning of another option's text and a list's bare numbers stopped to be answers.
 # 4: until objects without a key that names the answer, programs, tables of ratings, boxes, "the latter" and values in
-#    another unit were read, and an answer that chooses nothing in the end stopped to be one.
+#    another unit were read, and an answer that chooses nothing in the end or breaks off in a list of letters
+#    stopped to be one.
 # 5: these rules.
 READING_VERSION = 5
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

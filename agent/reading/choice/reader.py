@@ -27,6 +27,7 @@ from agent.reading.choice.sentences import read_last_sentence, read_sentences
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
 from agent.reading.choice.tentative import drop_tentative
+from agent.reading.choice.unfinished_lists import breaks_off_in_list
 from agent.reading.choice.yes_or_no import read_yes_or_no
 from agent.reading.reading import Reading
 
@@ -112,7 +113,9 @@ def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if exchange is not None:
         claims = [claim for claim in claims if claim.start >= exchange.start]
     claim = choose_claim(claims, answer.text)
-    if claim is None or is_weakened(answer, claim) or contradicts_begun_text(answer, claim):
+    if claim is None or is_weakened(answer, claim):
+        return None
+    if contradicts_begun_text(answer, claim) or breaks_off_in_list(answer, claim):
         return None
     return claim
 

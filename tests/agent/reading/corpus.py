@@ -111,23 +111,30 @@ def load_corpus() -> list[Answer]:
     """Return all answers of the corpus."""
     answers: list[Answer] = []
     for path in sorted(CORPUS.glob("*.jsonl")):
-        for line in path.read_text("utf-8").splitlines():
-            row = json.loads(line)
-            answers.append(
-                Answer(
-                    family=path.stem,
-                    source=row["source"],
-                    part=row["part"],
-                    answer=row["answer"],
-                    gold=_find_gold(path.stem, row),
-                    options=tuple(row.get("options", ())),
-                    context=row.get("category") or row.get("sentences") or row.get("prompt") or "",
-                    question=row.get("question", ""),
-                    number=row["id"],
-                    model=row.get("model", ""),
-                    benchmark=row.get("question_id", "").partition(":")[0],
-                )
+        answers += read_file(path, path.stem)
+    return answers
+
+
+def read_file(path: Path, family: str) -> list[Answer]:
+    """Return the answers of a file, all of one family."""
+    answers: list[Answer] = []
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        answers.append(
+            Answer(
+                family=family,
+                source=row["source"],
+                part=row["part"],
+                answer=row["answer"],
+                gold=_find_gold(family, row),
+                options=tuple(row.get("options", ())),
+                context=row.get("category") or row.get("sentences") or row.get("prompt") or "",
+                question=row.get("question", ""),
+                number=row["id"],
+                model=row.get("model", ""),
+                benchmark=row.get("question_id", "").partition(":")[0],
             )
+        )
     return answers
 
 

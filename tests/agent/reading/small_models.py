@@ -3,13 +3,22 @@
     python -m tests.agent.reading.small_models
 
 Prints, for each model and benchmark, how often both agree, with Wilson's 95 % interval, and explains each answer about
-which they differ.
+which they differ. Below, the same for answers that one person read.
 """
 
 from collections.abc import Sequence
 
 from protocol.figures import wilson
-from tests.agent.reading.corpus import UNREAD, Answer, Tally, load_corpus, measure, read
+from tests.agent.reading.corpus import (
+    CORPUS,
+    UNREAD,
+    Answer,
+    Tally,
+    load_corpus,
+    measure,
+    read,
+    read_file,
+)
 
 # Why the reader's value differs from the people's, by the number of the answer.
 EXPLANATIONS = {
@@ -24,6 +33,11 @@ EXPLANATIONS = {
 def load_small_models() -> list[Answer]:
     """Return the answers of the corpus that small models gave."""
     return [answer for answer in load_corpus() if answer.model]
+
+
+def load_one_reader() -> list[Answer]:
+    """Return the answers that one person read: Gemma 3 with a template that it can continue, see PROVENANCE.md."""
+    return read_file(CORPUS / "one_reader/gemma3_choice.jsonl", "choice")
 
 
 def count_agreements(tally: Tally) -> int:
@@ -60,7 +74,12 @@ def list_invented(answers: Sequence[Answer]) -> list[Answer]:
 
 def main() -> None:
     """Print the agreement and the disagreements."""
-    answers = load_small_models()
+    _print_agreement(load_small_models())
+    print("\nRead by one person:\n")
+    _print_agreement(load_one_reader())
+
+
+def _print_agreement(answers: Sequence[Answer]) -> None:
     print(write_agreement(answers))
     unclear = sum(answer.gold == UNREAD for answer in answers)
     print(f"\n{len(list_invented(answers))} of {unclear} answers that state nothing were read.")

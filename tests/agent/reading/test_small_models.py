@@ -8,6 +8,7 @@ from tests.agent.reading.small_models import (
     count_agreements,
     list_disagreements,
     list_invented,
+    load_one_reader,
     load_small_models,
     write_agreement,
 )
@@ -40,6 +41,14 @@ def test_the_table_has_a_row_for_each_model_and_benchmark_and_for_all():
     assert len(table.splitlines()) == 2 + 10 + 1
     (tally,) = measure(ANSWERS, lambda _: "all").values()
     assert count_agreements(tally) == len(ANSWERS) - len(EXPLANATIONS)
+
+
+def test_answers_that_list_options_until_they_are_cut_off_are_left_unread():
+    """Two of these 75 were read before a rule for them was written."""
+    answers = load_one_reader()
+    assert len(answers) == 75
+    assert list_invented(answers) == []
+    assert list_disagreements(answers) == []
 
 
 def test_a_reader_that_guesses_is_caught():
