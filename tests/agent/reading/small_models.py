@@ -21,13 +21,7 @@ from tests.agent.reading.corpus import (
 )
 
 # Why the reader's value differs from the people's, by the number of the answer.
-EXPLANATIONS = {
-    41285: (
-        'SmolLM2 lists seven times "The sentence is correct." and says nothing about the note as a whole. People take '
-        "that for a verdict on the note; the rules read verdicts on single sentences as none, because the other "
-        "sentences of the note may still have the error."
-    ),
-}
+EXPLANATIONS: dict[int, str] = {}
 
 
 def load_small_models() -> list[Answer]:
