@@ -598,7 +598,9 @@ class Engine:
                         detected.append(
                             Span(start + result.start, start + result.end, result.entity_type)
                         )
-        further = view.keep_new(cut_harmless(detected, view.text, self._deadline.left()))
+        further = view.keep_new(
+            cut_harmless(detected, view.text, self._deadline.left(), known_spans)
+        )
         return map(view.to_original, self._drop_allowed(view.text, further))
 
     # Step 3: rewrite each text with replacements.

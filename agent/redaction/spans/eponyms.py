@@ -17,6 +17,11 @@ _REACH = 60  # characters examined on each side
 _SMALL_WORD = regex.compile(r"(?<![\p{L}'’-])(?!(?:and|or|vs|de)\b)\p{Ll}{2,20}(?![\p{L}'’-])")
 _GRADE_BEFORE = regex.compile(r"(?i)(?:grade|class|stage|type) \w{1,3} \($")
 _PART = regex.compile(r"[^\s-]+")
+# The halves of a word with a hyphen, of which the other was detected: up to the last letter, and from it on
+_FIRST_HALF = regex.compile(
+    r"(?:(?<![\p{L}'’])\p{Lu}\p{L}{1,20}-){1,3}(?=\p{Lu}$)|(?:(?<![\p{L}'’])\p{Lu}\p{L}{1,20}){1,3}(?=-$)"
+)
+_SECOND_HALF = regex.compile(r"\p{L}?(?:-\p{Lu}\p{L}{1,20}){1,3}(?![\p{L}])")
 _SEPARATOR = regex.compile(r"\s*(?:,|/|&|(?<![\p{L}])(?:and|or|vs\.?|versus)(?![\p{L}]))\s*")
 _GRADE = regex.compile(
     r"(?: (?:I{1,3}[sabAB]?|I?V|VI{0,3}|[A-Z]|\p{Lu}{2,5}|\d{1,3}[a-c]?|(?i:type|stage|grade|class))\.?)+$"
@@ -35,7 +40,7 @@ _VALUE = (
 # The term that follows, at most two words later: "Bristol stool chart".
 _TERM_AFTER = compile_pattern(
     r"(?:[-: ]|[’']s )\s?(?:(?:19|20)\d\d )?(?:(?!\L<not_before_terms>\b)"
-    r"(?:\p{Ll}{2,12}|\p{Lu}\p{Ll}{3,12}) ){0,2}?(?i:\L<clinical_terms_after_eponyms>)(?![\p{L}])",
+    r"(?:\p{Ll}{2,12}(?:-\p{Ll}{2,8})?|\p{Lu}\p{Ll}{3,12}) ){0,2}?(?i:\L<clinical_terms_after_eponyms>)s?(?![\p{L}])",
     "en",
 )
 _STATE_AFTER = compile_pattern(
@@ -50,6 +55,13 @@ _LAST_IN_LIST = regex.compile(
     r"(\p{L}[\p{L}’'-]{2,20})(?:, (?:and |or |no )?| and | or | ?/ ?| vs\.? )$"
 )
 _LEAST_IN_LIST = 3
+_CAPITAL = regex.compile(r"\p{Lu}[\p{L}’'-]{2,20}")
+# A list whose last name is joined by a word: "Ohtahara and Rasmussen"
+_LIST_BEFORE_TERM = regex.compile(
+    r"(?:\p{Lu}[\p{L}’'-]{2,20}(?: \p{Lu}[\p{L}’'-]{2,20})?, ){0,6}\p{Lu}[\p{L}’'-]{2,20}(?: \p{Lu}[\p{L}’'-]{2,20})?,?"
+    r" (?:and|or|versus|vs\.?) (?P<last>\p{Lu}[\p{L}’'-]{2,20})"
+)
+_LEAST_LISTED = 1  # names of such a list
 _NAME_WORD = regex.compile(r"(?<![\p{L}'’-])\p{L}{4,20}(?:-\p{L}{3,20}){0,2}(?![\p{L}-])")
 _SHORTEST_SMALL_TRIAL = 5  # letters of a trial in small letters
 _MEASURE_AFTER = compile_pattern(r"(?:[- ]|['’]s? )(?i:\L<measures_after_eponyms>)(?!\p{L})", "en")
@@ -94,8 +106,8 @@ _PERSON_AFTER = compile_pattern(
 
 def is_eponym(span: Span, text: str) -> bool:
     """Return whether a detection is the name of a score, sign, device or classification and not said of a person."""
-    value = text[span.start : span.end].rstrip(" .,;:")
-    span = Span(span.start, span.start + len(value), span.entity)
+    span = _widen_to_whole_words(span, text)
+    value = text[span.start : span.end]
     if value.isupper() and _is_trial(value):
         return True
     if value.islower() and len(value) >= _SHORTEST_SMALL_TRIAL and _is_trial(value.upper()):
@@ -107,10 +119,10 @@ def is_eponym(span: Span, text: str) -> bool:
     if _is_said_of_person(text, span, before):
         return False
     if not names and not is_in_phrase:
-        return _is_unlisted_eponym(text, span)
+        return _is_in_list_of_term(text, span) or _is_unlisted_eponym(text, span)
     if is_in_phrase or _is_disease(names, before) or _GRADE_BEFORE.search(before):
         return True
-    if all(map(_is_pair, names)) or _has_term(text, span):
+    if all(map(_is_pair, names)) or _has_term(text, span) or _is_in_list_of_term(text, span):
         return True
     if _ACTOR_BEFORE.search(before) or _fills_line(text, span):
         return False
@@ -119,6 +131,23 @@ def is_eponym(span: Span, text: str) -> bool:
     if _COMPANION_BEFORE.search(before) and not _has_value(text, span):
         return False
     return _is_beside_term(text, span, names, before) or _is_among_eponyms(text, span)
+
+
+def _widen_to_whole_words(span: Span, text: str) -> Span:
+    """Return a detection without punctuation at its ends, and with the other half of a word with a hyphen.
+
+    The models take halves apart: "Lennox-" and "Gastaut", or "Landau" and "-Kleffner".
+    """
+    value = text[span.start : span.end]
+    start = span.start + len(value) - len(value.lstrip(" ,;:("))
+    end = span.start + len(value.rstrip(" .,;:)"))
+    first_half = _FIRST_HALF.search(text, max(0, start - _REACH), start + 1)
+    if first_half is not None:
+        start = first_half.start()
+    second_half = _SECOND_HALF.match(text, max(start, end - 1))
+    if second_half is not None:
+        end = second_half.end()
+    return Span(start, max(start, end), span.entity)
 
 
 def _stands_as_finding(text: str, span: Span, names: list[str], before: str) -> bool:
@@ -147,6 +176,40 @@ def _is_unlisted_eponym(text: str, span: Span) -> bool:
     if not has_value and _STATE_AFTER.match(text, span.end) is None:
         return False
     return _is_among_eponyms(text, span)
+
+
+def is_evident_eponym(text: str, start: int, end: int) -> bool:
+    """Return whether a word is an eponym that is rarely a name, or a listed one before a term or a value."""
+    word = _NAME_WORD.match(text, start, end)
+    if word is None or word.end() != end:
+        return _is_trial(text[start:end])
+    return _is_rare(word.group()) or _is_trial(word.group()) or _is_evident(text, word)
+
+
+def is_said_of_person(text: str, span: Span) -> bool:
+    """Return whether something beside a detection is said of people, as "Turner's wife" and "Fisher, 52"."""
+    return _is_said_of_person(text, span, text[max(0, span.start - _REACH) : span.start])
+
+
+def is_valued_eponym(text: str, span: Span) -> bool:
+    """Return whether a grade or a value stands beside a listed eponym: "Murray 2.75"."""
+    names = _read_names(text[span.start : span.end])
+    return bool(names) and _has_value(text, span)
+
+
+def has_term(text: str, span: Span) -> bool:
+    """Return whether a clinical term follows a detection: "Cook catheter"."""
+    return _has_term(text, span)
+
+
+def is_listed_eponym(name: str) -> bool:
+    """Return whether a name is an eponym, whatever else it is."""
+    return _is_listed(name)
+
+
+def is_rare_eponym(name: str) -> bool:
+    """Return whether a name is an eponym and rarely that of a person."""
+    return _is_rare(name) or _is_pair(name)
 
 
 def is_value_of_eponym(text: str, start: int, end: int) -> bool:
@@ -189,6 +252,18 @@ def _is_beside_term(text: str, span: Span, names: list[str], before: str) -> boo
 
 def _has_term(text: str, span: Span) -> bool:
     return _TERM_AFTER.match(text, span.end, span.end + _REACH) is not None
+
+
+def _is_in_list_of_term(text: str, span: Span) -> bool:
+    """Return whether a detection is in a list of names before a clinical term: "Bentall, David or Ross operations"."""
+    names = _LIST_BEFORE_TERM.match(text, span.start, span.end + 2 * _REACH)
+    if names is None or names.start("last") < span.end:
+        return False
+    last = Span(names.start("last"), names.end("last"), "NAME")
+    if not _has_term(text, last):
+        return False
+    listed = [name for name in _CAPITAL.findall(names.group()) if _is_listed(name)]
+    return len(listed) >= _LEAST_LISTED
 
 
 def _is_among_eponyms(text: str, span: Span) -> bool:

@@ -1,7 +1,7 @@
 """Cut from detections what has the shape of an identifier and is none: speaker labels, scores, settings, variants."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import regex
@@ -10,6 +10,7 @@ from agent.redaction.identity.known_phrases import GENERIC
 from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.word_lists import compile_pattern
+from agent.redaction.spans.general_texts import drop_in_general_text
 from agent.redaction.spans.ordinary import drop_ordinary
 from agent.redaction.spans.span import Span
 
@@ -195,6 +196,40 @@ _SHAPES = (
         r"(?:[ \t]+(?:[\d.,/%+-]{1,8}|-)){4,12}(?=[ \t]*$)",
         "/",
     ),
+    # "Tab. Wysolone 10", "Syp. Calpol 250/5"
+    _compile(
+        _IN_WORDS | {"ADDRESS"},
+        r"(?<!\p{L})(?:Tab|Cap|Syp|Syr|Inj|Susp|Oint|Drops|Neb|TAB|CAP|SYP|INJ)\b\.? "
+        r"\p{Lu}[\p{L}-]{2,20}(?: \d{1,4}(?:/\d{1,3})?)?",
+        "tab",
+        "cap",
+        "sy",
+        "inj",
+        "susp",
+        "oint",
+        "drops",
+        "neb",
+    ),
+    _compile(_IN_WORDS, r"(?<!\p{L})(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days(?!\p{L})", "days"),
+    # Specimens by letter: "A. Fibrofatty tissue"
+    _compile(
+        _IN_WORDS,
+        r"(?m)^[ \t]*[A-H][.)] \p{Lu}\p{Ll}{3,20}(?=(?: \p{Ll}+){0,2} (?:tissue|skin|fragments?|biops(?:y|ies)|specimen"
+        r"|cores?|nodules?|mass|node|nodes|polyp|margin|lesion|excision|resection)(?!\p{L}))",
+        "a.",
+        "b.",
+        "c.",
+        "a)",
+    ),
+    # "EFW (Hadlock) 328 g", "3% by Kruger"
+    _compile(
+        _CUT,
+        r"(?<=(?<!\p{L})(?:EFW|eGFR|GFR|CrCl|BSA|IBW|LBW|FSH|LDL|EF|IOP) "
+        r")\((?:\p{Lu}\p{L}{3,20}(?:-\p{Lu}\p{L}{3,20})?)\)"
+        r"|(?<=\d ?% by )(?:strict )?(?:Kruger|Simpson|Teichholz|Tygerberg)(?!\p{L})",
+        ")",
+        "% by",
+    ),
     # "QTc (Bazett) 431, (Fridericia) 426"
     _compile(_CUT, r"\((?:Bazett|Fridericia|Framingham|Hodges)\):? \d{3}(?!\d)", ")"),
     # "FOUR 11", the score of coma
@@ -271,6 +306,51 @@ _SHAPES = (
         r"(?<!(?i:dob|born|birth|exp|expires|expiry)[: ]{0,2}(?:\d{1,2}/)?)(?<![\d/.-])\d{1,2}/52(?![\d/-])",
         "/52",
     ),
+    # "Allred 8/8, PR 6/8", scores of receptors
+    _compile(
+        {"DATE"},
+        r"(?i)(?<!\p{L})(?:allred|quickscore)[^.;\n]{0,40}?\d/8(?:,? ?(?:er|pr|and)? ?\d/8)?",
+        "/8",
+    ),
+    # "due 4/52, obs 4/24, 2/12 of low mood": weeks, hours and months beside words for a duration
+    _compile(
+        {"DATE"},
+        r"(?i)(?<!\p{L})(?:x|every|over the (?:last|past)|past|obs|further|another|q) ?\d{1,2}/(?:7|12|24)(?![\d/-])"
+        r"|(?<![\d/.-])\d{1,2}/(?:7|12|24)(?= (?:since|ago|hx|history|course|neuro|obs|hourly|turns?"
+        r"|steroids?)(?!\p{L}))",
+        "/7",
+        "/12",
+        "/24",
+    ),
+    # "PC 18/8, FiO2 0.4", "IOP 12/11", "IOP 12/11 on Goldmann"
+    _compile(
+        {"DATE"},
+        r"(?i)(?<!\p{L})(?:pc|ps|iop|schirmer|tof|amts?|4at|hertel|goldmann|ph|barthel|npi|phq-?9"
+        r"|gad-?7):? ?\d{1,2}/\d{1,2}(?![\d/-])",
+        "/",
+    ),
+    # "May-Grünwald"
+    _compile({"DATE"}, r"(?<!\p{L})May(?=-\p{Lu}\p{Ll})", "may-"),
+    # Hours of a shift or a visit: "0715-1930"
+    _compile(
+        {"PHONE", "ID", "MRN", "ADDRESS"},
+        r"(?<![\d-])(?<!(?i:tel|phone|ph|fax|mob|call|cell|ext|mrn|no|number|id|code|pin|ref|acct"
+        r"|account|lot|badge)\.?[:# ]{0,2})"
+        r"(?:[01]\d|2[0-3])[0-5][05] ?[-–] ?(?:[01]\d|2[0-4])[0-5][05](?![\d-])",
+        "-",
+        "–",
+    ),
+    # A line of a table of laboratory values, which ends with a range and a unit
+    _compile(
+        {"PHONE", "ID", "MRN", "DATE", "ADDRESS"},
+        r"(?m)^[ \t]*(?!\L<identity_labels>)\p{L}[\p{L} .,()/+-]{1,24}(?:[ \t]{2,}|\t)"
+        r"(?:[<>]?\d{1,4}(?:\.\d{1,3})? ?[HL*]?(?:[ \t]{2,}|\t)){1,8}"
+        r"(?:\d{1,4}(?:\.\d{1,3})? ?[-–] ?\d{1,4}(?:\.\d{1,3})?|[<>]=? ?\d{1,4})(?:[ "
+        r"\t]+[\p{L}µ%/\d^.]{1,12})?(?=[ \t]*$)",
+        "-",
+        "<",
+        ">",
+    ),
     # Doses at three times of a day: "hydrocortisone 10/5/5"
     _compile(_IN_WORDS, r"(?<![\w/.-])\d{1,3}(?:/\d{1,3}){1,3}(?![\w/-])", "/"),
     # "90% sensitivity (9/10)", "in 16 % (5/31) of the patients"
@@ -317,14 +397,23 @@ _SHAPES = (
 )
 
 
-def cut_harmless(spans: Iterable[Span], text: str, timeout: float) -> Iterator[Span]:
+def cut_harmless(
+    spans: Iterable[Span], text: str, timeout: float, others: Collection[Span] = ()
+) -> Iterator[Span]:
     """Yield the detections without what is harmless; drop those of which no word is left.
+
+    Args:
+        spans: detections in the text.
+        text: the text.
+        timeout: seconds that the search may take.
+        others: what else was detected in the text before.
 
     Raises:
         TimeoutError: the search took longer than `timeout` seconds.
     """
     identifying = list(drop_ordinary(spans, text))
-    return drop_ordinary(_cut_shapes(identifying, text, timeout), text)
+    cut = drop_ordinary(_cut_shapes(identifying, text, timeout), text)
+    return drop_in_general_text(cut, text, others)
 
 
 def _cut_shapes(detections: Sequence[Span], text: str, timeout: float) -> Iterator[Span]:

@@ -15,7 +15,8 @@ from agent.redaction.rules.en.names import is_introduced, words
 from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.en.vocabulary import is_listed_word, is_made_of_word
 from agent.redaction.rules.word_lists import compile_pattern, read_entries
-from agent.redaction.spans.eponyms import is_eponym, is_value_of_eponym
+from agent.redaction.spans.eponyms import is_eponym, is_listed_eponym, is_value_of_eponym
+from agent.redaction.spans.makers import is_maker
 from agent.redaction.spans.span import Span
 from agent.redaction.spans.study_periods import is_study_period
 
@@ -96,6 +97,12 @@ _INSTITUTION = compile_pattern(
     r"(?i)(?<!\p{L})(?:\L<facilities_by_kind>|\L<parts_of_facilities>|\L<institution_words>)(?!\p{L})",
     "en",
 )
+# "RN, CCRN", "wound check with PHN"
+_AFTER_NAME = regex.compile(r"(?:\p{L}\.?,? |(?<!\p{L})(?:with|by|to|from|per) )$")
+_LANGUAGE_BEFORE = regex.compile(
+    r"(?i)(?<!\p{L})(?:in|speaks?|speaking|spoken|language|interpreter|interpreted|translated into"
+    r"|into|reads|fluent)[ :(]{1,3}$"
+)
 _BARE_PAIR = regex.compile(r"\d{1,2}/\d{1,2}")
 _UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
 _LISTS_OF_TIMES = (
@@ -138,6 +145,8 @@ def drop_ordinary(spans: Iterable[Span], text: str) -> Iterator[Span]:
     ordinary: list[Span] = []
     identifying: list[Span] = []
     for span in spans:
+        if span.entity in _IN_WORDS and _is_label_or_credential(span, text):
+            continue
         if _is_ordinary(span, text):
             ordinary.append(span)
         else:
@@ -173,7 +182,9 @@ def _is_ordinary(span: Span, text: str) -> bool:
     value = text[span.start : span.end]
     if span.entity == "DATE" and _is_date_of_nobody(span, text, value):
         return True
-    if span.entity in _OF_EPONYMS and is_eponym(span, text):
+    if span.entity in _OF_EPONYMS and (is_eponym(span, text) or is_maker(span, text)):
+        return True
+    if span.entity == "ID" and value.strip(" .:").lower() in words("labels_alone"):
         return True
     if span.entity not in _IN_WORDS | {"DATE"} or any(map(str.isdigit, value)):
         return False
@@ -183,7 +194,8 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if len(parts) > _MOST_WORDS:
         return value in read_entries("en", "public_bodies")
     if span.entity == "DATE":
-        return all(map(_is_plain, parts)) and not any(map(_tells_time, parts))
+        is_word = all(_is_plain(part) or is_listed_eponym(part) for part in parts)
+        return is_word and not any(map(_tells_time, parts))
     before = text[max(0, span.start - _REACH) : span.start]
     if _is_answer(span, text, parts):
         return True
@@ -194,6 +206,28 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if is_introduced(text, span.start):
         return _ABSTRACT.fullmatch(value) is not None and _is_plain(value)
     return _is_term_of_the_world(span, text, value) or _is_made_of_words(span, text, parts)
+
+
+def _is_label_or_credential(span: Span, text: str) -> bool:
+    """Return whether words are only a label, an office, letters after a name, a title, or a language that is spoken."""
+    parts = _WORD.findall(text[span.start : span.end])
+    if not 0 < len(parts) <= _MOST_WORDS:
+        return False
+    if all(part in _read_credentials() for part in parts):
+        return (
+            _AFTER_NAME.search(text, max(0, span.start - _REACH), span.start) is not None
+            or len(parts[0]) > _SHORTEST_ACRONYM
+        )
+    lower = [part.lower() for part in parts]
+    if all(part in _read_titles() for part in lower):
+        return True
+    if span.entity in ("NAME", "LOCATION") and len(parts) == 1 and lower[0] in words("languages"):
+        before = text[max(0, span.start - _REACH) : span.start]
+        return _LANGUAGE_BEFORE.search(before) is not None
+    is_label = all(part in words("labels_alone") for part in lower)
+    return (
+        is_label and not is_introduced(text, span.start) and not _PHRASE_AFTER.match(text, span.end)
+    )
 
 
 def _is_date_of_nobody(span: Span, text: str, value: str) -> bool:
@@ -253,6 +287,12 @@ def _is_plain_or_people(word: str) -> bool:
 
 def _is_country(name: str) -> bool:
     return _is_people(name) or _PART_OF_COUNTRY.sub("", name, count=1) in _read_names("countries")
+
+
+@cache
+def _read_credentials() -> frozenset[str]:
+    lines = read_entries("en", "credentials")
+    return frozenset(word for line in lines for word in _WORD.findall(line))
 
 
 @cache
