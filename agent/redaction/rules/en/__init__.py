@@ -19,6 +19,7 @@ from agent.redaction.rules.en import (
 )
 from agent.redaction.rules.en.ages_after_names import find_ages_after_names
 from agent.redaction.rules.en.bare_dates import find_bare_dates
+from agent.redaction.rules.en.institutions import find_institutions
 from agent.redaction.rules.en.names import everyday, name_findings, words
 from agent.redaction.rules.en.ordinal_days import find_ordinal_days
 from agent.redaction.rules.en.unknown import find_unknown
@@ -58,6 +59,7 @@ def recognizers(deadline: Deadline) -> list[EntityRecognizer]:
                 (frozenset({"NAME", "ID"}), signatures.find_signatures),
                 (frozenset({"DATE"}), find_bare_dates),
                 (frozenset({"DATE"}), find_ordinal_days),
+                (frozenset({"FACILITY"}), find_institutions),
                 (frozenset({"AGE"}), find_ages_after_names),
                 (frozenset({"UNKNOWN_WORD"}), find_unknown),
             ],

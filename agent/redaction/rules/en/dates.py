@@ -286,6 +286,19 @@ _AGES = (
         rf"(?i)(?<!\b(?:over|than|least|most) ){_OVER_89}(?=[ -](?:years?|yrs?)[ -](?:olds?|of age)|-year"
         r"|[ -](?:yo|y/o)\b)",
     ),
+    Rule(  # "DOB/Age: 10/10/1933 / 90", "Sex/Age: F / 91", "Date of birth/age   11-Nov-1929 / 94"
+        "AGE",
+        WORDS,
+        r"(?i)(?:dob|d\.o\.b\.?|date of birth|birth ?date|sex|gender) ?/ ?age[ \t]{0,4}[:.]?[ \t]{0,4}"
+        r"(?:[\d./-]{6,10}|\d{1,2}[ -]\p{L}{3,9}[ -]\d{2,4}|[MF]|male|female)[ \t]{0,3}[/(,][ \t]{0,3}\K(?:9\d|1[01]\d)"
+        r"(?![\w%/.]|\.\d)",
+    ),
+    Rule(  # "Age/Sex: 93/F"
+        "AGE",
+        WORDS,
+        r"(?i)age(?: ?/ ?(?:sex|gender))?[ \t]{0,4}[:.]?[ \t]{0,4}\K(?:9\d|1[01]\d)(?=[ \t]?/[ "
+        r"\t]?(?:[MF]|male|female)(?!\p{L}))",
+    ),
     Rule(  # "pt is 93, lives with her niece"
         "AGE",
         WORDS,

@@ -105,6 +105,23 @@ RULES = (
         r"(?:\p{Lu}\p{Ll}{1,15},? \(?\d{1,2}(?: ?y/?o)?\)?,? (?:and |& )?){0,5}\p{Lu}\p{Ll}{1,15})",
         ("kids", "children", "sons ", "daughters ", "siblings "),
     ),
+    Rule(  # "adm under mr ong."
+        "NAME",
+        WORDS,
+        r"(?:mr|mrs|ms|dr) (?!(?:is|on|to|of|in|at|or|and|for|has|had|was|the|his|her|who|re|said"
+        r"|then|if|by|as|it|no|not|vs"
+        r"|w|pt|pts|angi|scan|spec|ii|iii|iv|r|l|echo|cp|ccu|icu|ed|er|gp|opd|rv|fu|due|see|saw|ask|wk|rx|dx|hx|ix|tx)\b)"
+        r"\K\p{Ll}{2,3}(?=[.,;)/]|[ \t]*(?:\n|$)| (?:on|at|re|who|called|says|said|aware|reviewed|will|to)\b)"
+        r"(?<=(?:\b(?:adm|admitted|under|by|with|w/|d/w|to|per|from|see|surg|surgical|surgeon|medical|cons|consultant|ref|review"
+        r"|seen|thank|thanks|dear|hi|for|told|called|paged|and)\b[ :]{0,2}|[:,;.] )(?:mr|mrs|ms|dr) \p{Ll}{2,3})",
+    ),
+    Rule(  # "cousin jj"
+        "NAME",
+        WORDS,
+        r"(?:cousin|brother|bro|sister|sis|son|dau|daughter|friend|mate|uncle|aunt|aunty|nephew|niece|partner|boyfriend|bf|gf"
+        r"|roommate|flatmate|husband|wife|grandson|stepson|twin|kids?)(?: is| called| named|,)? \K"
+        r"(?:jj|dj|tj|aj|cj|pj|mj|bj|kj|rj|lj|jd|jt|kc|jb|jc|jp|jr|dd|cc|bb|jay|jaz)(?![\p{L}\d'’/-])",
+    ),
     Rule(
         "NAME",
         WORDS,

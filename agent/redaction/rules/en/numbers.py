@@ -260,6 +260,12 @@ _OF_VEHICLES = (
         WORDS,
         r"(?i)(?:reg|regn|plates?)[:. ]{1,3}\K(?-i:[A-Z]{2}\d\d ?[A-Z]{3}|\d[A-Z]{3} ?\d{3}|[A-Z]{3} \d{3,4})(?!\w)",
     ),
+    Rule(  # "rego 482 XQB"
+        "VEHICLE",
+        WORDS,
+        r"(?i)rego(?: (?:no|number|plate))?[:. ]{1,3}\K(?-i:(?=[A-Z\d -]{0,8}\d)[A-Z\d]{2,4}(?:[ "
+        r"-][A-Z\d]{2,4})?)(?!\w)",
+    ),
     Rule(
         "VEHICLE",
         WORDS,

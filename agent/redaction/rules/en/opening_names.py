@@ -4,6 +4,7 @@ After a label such as "Note:", the model takes two words that are not a usual su
 """
 
 from collections.abc import Iterator
+from functools import cache
 
 import regex
 
@@ -12,7 +13,7 @@ from agent.redaction.entities import Entity
 from agent.redaction.rules.en.names import words
 from agent.redaction.rules.en.small_letters import is_known
 from agent.redaction.rules.en.vocabulary import is_unlisted
-from agent.redaction.rules.word_lists import compile_pattern
+from agent.redaction.rules.word_lists import compile_pattern, read_entries
 
 _GIVEN = r"\p{Lu}\p{Ll}{1,15}(?:[-'’]\p{Lu}\p{Ll}{1,15})?"
 _OTHER = r"(?:\p{Lu}\.|\p{Lu}['’]?\p{Ll}{1,20}(?:[-'’]\p{L}{2,20})?)"
@@ -34,11 +35,18 @@ _ENDS = regex.compile(r"[.,;:](?=\s|$)|[ \t]*(?:\n|$)")
 # Words that make a disease, a sign or an operation of the words beside them: "Crohn Disease", "Hashimoto Thyroiditis"
 _TERM = compile_pattern(r"(?i)(?:\L<eponyms>|\p{L}{2,}\L<medical_endings>)s?", "en")
 
+# "4. Lachlan's repeat semen analysis"
+_POSSESSIVE = regex.compile(
+    r"(?:(?<=^)|(?<=\n)|(?<=[.?!;:] ))[ \t]{0,4}(?:\d{1,2}[.)] |[-*•] )?(?P<name>\p{Lu}\p{Ll}{3,15})['’]s \p{Ll}"
+)
+
 _LONGEST_LABEL = 60  # characters before the first word of a note
 
 
 def find_opening_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, int, int]]:
     """Yield the names with which lines begin, if an age or an act follows or the first word is a common given name.
+
+    A word in no list with which a sentence begins is a name, too, if something belongs to it.
 
     Raises:
         TimeoutError: the deadline passed.
@@ -46,6 +54,15 @@ def find_opening_names(text: str, deadline: Deadline) -> Iterator[tuple[Entity, 
     for pair in _PAIR.finditer(text, timeout=deadline.left()):
         if _is_name(text, pair):
             yield "NAME", *pair.span()
+    for match in _POSSESSIVE.finditer(text, timeout=deadline.left()):
+        if is_unlisted(match["name"].lower()) and match["name"] not in _list_eponyms():
+            yield "NAME", *match.span("name")
+
+
+@cache
+def _list_eponyms() -> frozenset[str]:
+    lists = ("eponyms_alone", "eponyms_rare", "eponyms_in_context")
+    return frozenset(name for entries in lists for name in read_entries("en", entries))
 
 
 def _is_name(text: str, pair: "regex.Match[str]") -> bool:

@@ -247,6 +247,12 @@ TERM_AFTER_A_PLACE = (
     r"|grading|inventory)\b"
 )
 _LOCATIONS = (
+    Rule(  # "Hobart TAS 7000"
+        "LOCATION",
+        WORDS,
+        rf"(?<=\b(?P<since>{_CAPITALISED}(?: {_CAPITALISED}){{0,2}}),? )\L<australian_states>,? "
+        rf"\d{{4}}(?![\w%]|[.,]\d| ?(?:mL|ml|mg|g|kg)\b)",
+    ),
     Rule(
         "LOCATION",
         WORDS,
@@ -346,6 +352,13 @@ _FACILITIES = (
         r"|number)\.?)?[ #:.]{1,2}\K"
         r"(?-i:(?=[A-Z-]{0,4}\d)[A-Z]{0,3}-?\d{1,4}[A-Z]?(?:-\d{1,3}|-[A-Z])?)\b(?! ?(?:mg|ml|mm|cm|of|units?"
         r"|times|days?|%))(?:,? (?i:bed|bay) [A-Z\d]{1,3}\b)?",
+    ),
+    Rule(  # "Loc Renal Unit 2A", "Maternity Ward 3"
+        "FACILITY",
+        WORDS,
+        r"(?<=(?<![\p{L}\d])(?!(?:Each|One|Per|Blood|Insulin|Dose|The|This|Loc"
+        r"|Location)\b)(?P<since>\p{Lu}\p{Ll}{3,15} ))"
+        r"(?:Unit|Ward|Wing|Suite|Pavilion|Block) \d{1,2}[A-Z]?(?![\w%/]|[.,]\d)",
     ),
     Rule(  # "CCU-2 bed 9", "CVICU-B bed 4", "C2 landing"
         "FACILITY",

@@ -38,7 +38,8 @@ _ORGANISATION = compile_pattern(
 )
 _BEFORE_ORGANISATION = regex.compile(
     r"(?:(?<![\p{L}'-])(?:at|from|to|by|for|via|thru|through|with|w/|behind|outside|near|of|the|in|tried|called|adm|gp"
-    r"|school|sch|funder|xfer|driver|carrier|crew) {1,2}|(?:->|(?<=\p{L}) ?[:=]|[@(,]|(?<=\n)) {0,2})"
+    r"|school|sch|funder|xfer|driver|carrier|crew) {1,2}|(?:->|(?<=\p{L}) ?[:=]|[@(,]|(?<=\n)"
+    r"|(?<=\d{4}) (?=\p{L})) {0,2})"
     rf"(?:the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,2}}) (?:& )?$"
 )
 # After these words an employer or an insurer follows, whatever its last word.
@@ -46,9 +47,9 @@ _EMPLOYER = regex.compile(
     r"(?:(?:work(?:s|ed|ing)?|employed|job|shifts?|hired|intern)"
     r"(?: (?:nights|days|evenings|part[- ]time|full[- ]time|weekends))? (?:at|for|by|with|@)"
     r"|(?:lost|quit|left) (?:her |his |their )?job (?:at|with|@)"
-    r"|laid off (?:from|by)|fired (?:from|by)|retired from|drives for|ceo of"
+    r"|laid off (?:from|by)|fired (?:from|by)|retired from|drives for|ceo of|work(?=[ ]?\()"
     r"|(?i:employer|insurer|insurance|ins|payer|payor|carrier|union|pharm(?:acy)?)(?: is|:| (?:changed )?->))"
-    rf"(?: {{1,2}}|(?<=@) ?)(?P<article>the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,3}})"
+    rf"(?: {{1,2}}\(?|(?<=@) ?)(?P<article>the )?(?P<words>{_WORD_OF_NAME}(?: (?:& )?{_WORD_OF_NAME}){{0,3}})"
 )
 _BEFORE_EFFECT = regex.compile(r"(?<!\p{L})(?:it|that|this|which|only|drug) $")  # "it works for"
 _WARD = regex.compile(
@@ -63,7 +64,7 @@ _BOUNDARY = frozenset({
     "since", "until", "who", "which", "where", "when", "on", "in", "at", "with", "and", "for", "from", "to", "is",
     "was", "has", "as", "dec", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
     "bc", "but", "downtown", "full", "part", "plan", "id", "last", "next", "this", "now", "by", "he", "she", "they",
-    "due", "after",
+    "due", "after", "till", "til", "so", "nights", "days", "part-time", "full-time",
 })  # fmt: skip
 _STREETS = frozenset(
     {"road", "rd", "street", "lane", "avenue", "ave"}
