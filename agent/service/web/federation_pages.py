@@ -15,7 +15,7 @@ from agent.service.web.call import Call
 from agent.service.web.service import Desk
 from agent.service.web.waiting_requests import list_waiting_requests
 from agent.site.new_keys import load_agent_keys
-from protocol.description import format_day
+from protocol.description import format_day, name_both
 from protocol.registry import SiteKey
 
 _FAILED = 502
@@ -64,7 +64,7 @@ def show_federation(
         expires=format_day(registry.expires_day) if registry else "",
         days_left=registry.expires_day - today_day() if registry else 0,
         soon=_ALMOST_EXPIRED_DAYS,
-        entry=entry,
+        site_name=name_both(entry.display_name, membership.site) if entry else membership.site,
         keys=[_build_line(key, _list_own_keys(desk)) for key in (entry.keys if entry else ())],
         scorecards=[f"{card.name} version {card.version}" for card in list_scorecards(registry)]
         if registry

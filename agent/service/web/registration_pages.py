@@ -47,8 +47,14 @@ def list_datasets(desk: Desk, call: Call) -> Response:
     for benchmark in readable.values():
         if benchmark.access != "public":
             lines.append(_build_line(desk, benchmark, registry))
-    lines.sort(key=lambda line: (bool(line.problem), line.benchmark.display_name))
-    return desk.draw("datasets.html", call, lines=lines, is_member=registry is not None)
+    lines.sort(key=lambda line: line.benchmark.display_name)
+    return desk.draw(
+        "datasets.html",
+        call,
+        lines=[line for line in lines if not line.problem],
+        others=[line for line in lines if line.problem],
+        is_member=registry is not None,
+    )
 
 
 def ask(desk: Desk, call: Call) -> Response:
