@@ -16,6 +16,8 @@ _BY_OWNER = {
     "library": "ollama",
     "intramural": "intramural-baselines",
 }
+# Of a server that serves one model, since transformers 5.24.
+_TRANSFORMERS_KEYS = {"id", "object", "created", "owned_by", "status"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,15 @@ def _recognize_server(entries: Sequence[Mapping[str, object]]) -> str | None:
             return kind
     if any(entry.get("owned_by") == "me" and "permissions" in entry for entry in entries):
         return "llama-cpp-python"
+    if any(map(_is_of_transformers, entries)):
+        return "transformers"
     return None
+
+
+def _is_of_transformers(entry: Mapping[str, object]) -> bool:
+    """Return whether `transformers serve` describes a model so. It names the model's publisher as the owner."""
+    status = _read_map(entry.get("status"))
+    return entry.keys() == _TRANSFORMERS_KEYS and entry["created"] == 0 and "value" in status
 
 
 def _read_token_counts(

