@@ -1,9 +1,15 @@
 """Decide from an answer's claims which option it names. Pure."""
 
+import re
 from collections.abc import Sequence
 
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
 from agent.reading.statements import find_last_retraction
+
+_OPENING = 40  # characters in which an answer that is one line states its first answer
+_CLOSING = 100  # characters behind the last answer: the text of its option, marks
+_MIN_SENTENCES = 2  # of working between the two answers
+_SENTENCE_END = re.compile(r"[.!?:](?=\s)|\n\s*\n")
 
 
 def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None:
@@ -20,10 +26,10 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
         return None
     strongest = max(claim.strength for claim in claims)
     deciding = [claim for claim in claims if claim.strength == strongest]
+    if strongest >= ClaimStrength.ANSWER:
+        deciding = _drop_answer_before_working(deciding, text)
     options = {claim.option for claim in deciding}
     if len(options) > 1 or deciding[0].option < 0:
-        return None
-    if strongest == ClaimStrength.FINAL and _begins_with_other_answer(claims, deciding[0], text):
         return None
     if strongest == ClaimStrength.ANSWER:
         # "Option A is correct. The statement that is not true is option D." contradicts itself; but if several
@@ -36,15 +42,19 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
     return deciding[0]
 
 
-def _begins_with_other_answer(claims: Sequence[OptionClaim], final: OptionClaim, text: str) -> bool:
-    """Return whether the first line gives another answer: "Answer: A. Aspirin" above "Final answer: D"."""
-    first_line_end = text.find("\n")
-    for claim in claims:
-        is_in_first_line = claim.end <= first_line_end and claim.start == 0
-        if (
-            is_in_first_line
-            and claim.strength == ClaimStrength.ANSWER
-            and claim.option != final.option
-        ):
-            return True
-    return False
+def _drop_answer_before_working(deciding: list[OptionClaim], text: str) -> list[OptionClaim]:
+    """Return the claims without those of the opening, if working leads to another answer at the end.
+
+    "D. Aspirin\n\nThe drug is given once a week. It lowers uric acid. The answer is C." answers C: such models answer
+    first and think afterwards.
+    """
+    last = max(deciding, key=lambda claim: claim.end)
+    others = [claim for claim in deciding if claim.option != last.option]
+    opening_end = max(text.find("\n"), _OPENING)
+    if not others or any(claim.end > opening_end for claim in others) or last.option < 0:
+        return deciding
+    working = text[max(claim.end for claim in others) : last.start]
+    is_at_end = len(text[last.end :].strip()) <= _CLOSING
+    if not is_at_end or len(_SENTENCE_END.findall(working)) < _MIN_SENTENCES:
+        return deciding
+    return [claim for claim in deciding if claim.option == last.option]

@@ -4,6 +4,7 @@ The items of a list say nothing by their order: an answer that repeats the optio
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -16,7 +17,9 @@ _MARK = re.compile(
     r"|(?<=[.;:!?,)]\s)(?:(?i:option|choice)\s)?(?:[(\[](?P<c>[A-J])[)\]]|(?P<d>[A-J])[).:](?=\s))"
     r"|(?<=\s)(?P<e>[A-J])\)(?=\s)"
 )
-
+_MIN_REPEATED = 3
+# "D. Anti-B antibodies", without a word behind it about the option
+_OPTION_LINE = re.compile(r"([A-J])[.)]\s[^.:;!?()\n]{1,80}\.?$")
 
 _POSSIBLE_MARK = re.compile(r"[A-J](?![A-Za-z0-9'])")
 
@@ -62,6 +65,15 @@ def find_listings(text: str, options: OptionTexts) -> list[Listing]:
             previous = option if option >= 0 else -10
             style = _get_style(mark)
     return listings
+
+
+def repeats_options(lines: Sequence[str], options: OptionTexts) -> bool:
+    """Return whether the lines are nothing but a question's options with their letters, three or more, in any order."""
+    if len(lines) < _MIN_REPEATED:
+        return False
+    letters = [_OPTION_LINE.match(line) for line in lines]
+    found = {options.get_letter_option(match[1]) for match in letters if match is not None}
+    return None not in letters and len(found) == len(lines) and UNKNOWN not in found
 
 
 def _get_letter(mark: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from agent.reading.choice.distributions import read_distribution
 from agent.reading.choice.elimination import read_elimination
 from agent.reading.choice.exceptions import read_exceptions
 from agent.reading.choice.lines import read_lines
-from agent.reading.choice.lists import find_listings
+from agent.reading.choice.lists import find_listings, repeats_options
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
 from agent.reading.choice.other_languages import apply_languages
@@ -106,6 +106,8 @@ def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if exchange is not None:
         text = exchange.text
     answer = MarkedAnswer(text, _prepare(options))
+    if repeats_options([text[line.start : line.end] for line in answer.lines], answer.options):
+        return None
     try:
         claims = collect_claims(answer)
     except TooManyClaimsError:
