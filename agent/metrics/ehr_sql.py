@@ -38,7 +38,7 @@ _RANGES = {
 _LIMIT = re.compile(rf"\b({'|'.join(_RANGES)})_(lower|upper)\b", re.IGNORECASE)
 _YEAR_OR_DAY = re.compile(r"%([yj])")
 # A query that asks the tables for nothing: an abstention in the form of a query.
-_SELECTS_NULL = re.compile(r"\s*select\s+null\s*;?\s*", re.IGNORECASE)
+_SELECTS_NULL = re.compile(r"\s*select\s+(['\"]?)null\1\s*;?\s*", re.IGNORECASE)
 _CLOSE = 1e-6
 _MAX_UNEQUAL = 500  # rows without an exact match that are compared one by one
 

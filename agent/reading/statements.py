@@ -99,7 +99,8 @@ _UNDECIDED = re.compile(
     r"|i do not)\s(?:really\s|quite\s|yet\s)?"
     r"(?:settle on(?: one| either)?|decide|choose between|choose one|pick one|commit to(?: one| either)?"
     r"|make up my mind|tell which|say which)"
-    r"|\b(?:undecided|too close to call|a toss-?up|a coin[- ](?:flip|toss)|it depends(?=\s?[.;!]|$|\n))",
+    r"|\b(?:undecided|too close to call|a toss-?up|a coin[- ](?:flip|toss)"
+    r"|it depends(?=\s?[.;!]|$|\n)|(?<=[.!?]\s)it depends(?=\son\s[^.\n]{1,80}\.?\s*$))",
     re.IGNORECASE,
 )
 # Words after which no sentence ends.

@@ -8,6 +8,8 @@ from agent.reading.statements import find_last_retraction
 
 _OPENING = 40  # characters in which an answer that is one line states its first answer
 _CLOSING = 100  # characters behind the last answer: the text of its option, marks
+_REACH = 40  # characters before the last answer in which words of a conclusion may stand
+_CONCLUDES = re.compile(r"(?i)\b(?:answer|option|choice|therefore|thus|hence)\b|(?:^|\n)\W*$")
 _MIN_SENTENCES = 2  # of working between the two answers
 _SENTENCE_END = re.compile(r"[.!?:](?=\s)|\n\s*\n")
 
@@ -27,7 +29,12 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
     strongest = max(claim.strength for claim in claims)
     deciding = [claim for claim in claims if claim.strength == strongest]
     if strongest >= ClaimStrength.ANSWER:
-        deciding = _drop_answer_before_working(deciding, text)
+        last = max(deciding, key=lambda claim: claim.end)
+        opening = _find_other_opening(claims, last, text)
+        if opening is not None:
+            if not _ends_working(opening, last, text):
+                return None
+            deciding = [claim for claim in deciding if claim.start > opening.end]
     options = {claim.option for claim in deciding}
     if len(options) > 1 or deciding[0].option < 0:
         return None
@@ -42,19 +49,25 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
     return deciding[0]
 
 
-def _drop_answer_before_working(deciding: list[OptionClaim], text: str) -> list[OptionClaim]:
-    """Return the claims without those of the opening, if working leads to another answer at the end.
+def _find_other_opening(
+    claims: Sequence[OptionClaim], last: OptionClaim, text: str
+) -> OptionClaim | None:
+    """Return the answer in the first line, or the first words, if it differs from the last one: "A. Aspirin"."""
+    opening_end = max(text.find("\n"), _OPENING)
+    for claim in claims:
+        is_opening = claim.end <= opening_end and claim.start <= _OPENING
+        if is_opening and claim.strength >= ClaimStrength.ANSWER and claim.option != last.option:
+            return claim
+    return None
 
-    "D. Aspirin\n\nThe drug is given once a week. It lowers uric acid. The answer is C." answers C: such models answer
+
+def _ends_working(opening: OptionClaim, last: OptionClaim, text: str) -> bool:
+    """Return whether working leads from an answer in the opening to another one at the end.
+
+    "D. Aspirin\n\nThe drug is given once a week. It lowers uric acid. The answer is C." answers C: some models answer
     first and think afterwards.
     """
-    last = max(deciding, key=lambda claim: claim.end)
-    others = [claim for claim in deciding if claim.option != last.option]
-    opening_end = max(text.find("\n"), _OPENING)
-    if not others or any(claim.end > opening_end for claim in others) or last.option < 0:
-        return deciding
-    working = text[max(claim.end for claim in others) : last.start]
     is_at_end = len(text[last.end :].strip()) <= _CLOSING
-    if not is_at_end or len(_SENTENCE_END.findall(working)) < _MIN_SENTENCES:
-        return deciding
-    return [claim for claim in deciding if claim.option == last.option]
+    is_conclusion = _CONCLUDES.search(text, max(0, last.start - _REACH), last.end) is not None
+    sentences = _SENTENCE_END.findall(text[opening.end : last.start])
+    return is_at_end and is_conclusion and len(sentences) >= _MIN_SENTENCES

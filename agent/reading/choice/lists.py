@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent.reading.choice.references import UNKNOWN, OptionTexts
+from agent.reading.words import plain_words
 
 _MAX_ITEMS = 300
 _MARK = re.compile(
@@ -18,8 +19,7 @@ _MARK = re.compile(
     r"|(?<=\s)(?P<e>[A-J])\)(?=\s)"
 )
 _MIN_REPEATED = 3
-# "D. Anti-B antibodies", without a word behind it about the option
-_OPTION_LINE = re.compile(r"([A-J])[.)]\s[^.:;!?()\n]{1,80}\.?$")
+_LETTER_MARKS = (".", ")", ":")
 
 _POSSIBLE_MARK = re.compile(r"[A-J](?![A-Za-z0-9'])")
 
@@ -71,9 +71,15 @@ def repeats_options(lines: Sequence[str], options: OptionTexts) -> bool:
     """Return whether the lines are nothing but a question's options with their letters, three or more, in any order."""
     if len(lines) < _MIN_REPEATED:
         return False
-    letters = [_OPTION_LINE.match(line) for line in lines]
-    found = {options.get_letter_option(match[1]) for match in letters if match is not None}
-    return None not in letters and len(found) == len(lines) and UNKNOWN not in found
+    repeated: set[int] = set()
+    for line in lines:
+        option = options.get_letter_option(line[0])
+        if option == UNKNOWN or line[1:2] not in _LETTER_MARKS:
+            return False
+        if plain_words(line[2:]) != options.plain_texts[option]:
+            return False
+        repeated.add(option)
+    return len(repeated) == len(lines)
 
 
 def _get_letter(mark: re.Match[str]) -> str:
