@@ -107,7 +107,8 @@ _COUNTERFACTUAL = re.compile(
 )
 # "... cannot be answered by diagnosis alone, so I use the treatments:"
 _SOLVES = re.compile(
-    r"\b(?:so|therefore|thus|hence)\b[^.\n]{0,40}\b(?:use|take|join|count|approximate|assume|proxy)\b|\b(?:wait|actually|correction)\b",
+    r"\b(?:so|therefore|thus|hence)\b(?:\s?:|[^.\n]{0,40}\b(?:use|take|join|count|approximate|assume|proxy)\b)"
+    r"|\b(?:wait|actually|correction)\b",
     re.IGNORECASE,
 )
 # "Actually, ..." after a query

@@ -7,6 +7,7 @@ import pytest
 from agent.metrics import read_answer
 from agent.reading.cut_off import is_stated_before_cut
 from agent.reading.reading import Reading, ValueKind
+from agent.reading.thoughts import build_response
 from agent.vocabulary import Instance, Message, Reference
 from tests.agent.reading.corpus import READERS, Answer, load_corpus
 
@@ -16,7 +17,7 @@ FAMILIES: dict[str, tuple[str, ValueKind]] = {
     "medec": ("medec_error_flag_accuracy", "verdict"),
     "sql": ("ehr_sql_execution_accuracy", "query"),
 }
-MAX_WRONG = {"numbers": 0.01, "medec": 0.01, "sql": 0.04}
+MAX_WRONG = {"numbers": 0.01, "medec": 0.012, "sql": 0.04}
 """Largest share of cut answers read as another value. A whole query may be followed by a correction that was cut."""
 
 
@@ -38,7 +39,8 @@ def list_cut_answers(family: str) -> list[Answer]:
         if answer.family != family or answer.part != "development":
             continue
         for percent in CUTS:
-            text = answer.answer[: len(answer.answer) * percent // 100]
+            # A thought that is cut off is set apart, and so no part of the answer.
+            text = build_response(answer.answer[: len(answer.answer) * percent // 100]).text
             if text.strip():
                 cut.append(replace(answer, answer=text))
     return cut
