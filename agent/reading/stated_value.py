@@ -446,6 +446,8 @@ class _Reader(Generic[V]):
                 return False, None
             if self._is_contradicted(statement.mention, cue.start()):
                 return True, None
+            if self._repeats_cue(cue[0], line_start, statement.mention):
+                return True, None
             return True, Choice(statement.mention, FINAL_ANSWER)
         return False, None
 
@@ -460,6 +462,15 @@ class _Reader(Generic[V]):
             if any(map(line.__contains__, result_words.CUE_WORDS)):
                 yield from reversed(list(result_words.CUE.finditer(self._text, start, end)))
             end = start
+
+    def _repeats_cue(self, cue: str, line_start: int, mention: Mention[V]) -> bool:
+        """Return whether the line before has the same cue and another value: "Answer: 5.31", "Answer: 5.3"."""
+        start = self._text.rfind("\n", 0, max(0, line_start - 1)) + 1
+        line = self._text[start:line_start]
+        if not line.lower().strip(" *#>").startswith(cue.lower().strip()):
+            return False
+        values = self._mentions.list_between(start, line_start)
+        return len(values) == 1 and not self._agree(values[0], mention)
 
     def _is_contradicted(self, mention: Mention[V], cue_start: int) -> bool:
         """Return whether the last result before "answer:", or the last of the text, is called a result and differs."""

@@ -77,6 +77,10 @@ _NULL_OR = re.compile(
     r"\b(?:null|n/a)\b\W{1,6}or\b(?:\s(?:maybe|perhaps|possibly|else|rather|just|simply))?\W*\Z",
     re.IGNORECASE,
 )
+_MIN_LINES = 2
+_WHOLE_LINE = re.compile(
+    r"select\s[^\n()]+(?:\([^\n()]*\)[^\n()]*)*\sfrom\s[^\n;]*(?<!union)(?<!all)$", re.IGNORECASE
+)
 _SECOND_STATEMENT = re.compile(r";\s*(?:select|with)\b", re.IGNORECASE)
 _OR_NULL = re.compile(
     r"\bor\s(?:simply\s|just\s|rather\s|else\s|perhaps\s)?[\"'`]?null\b[\"'`]?(?:\s?,)?\s(?:if|in\scase|when|should)\b",
@@ -181,11 +185,21 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
     if len({fold(offer.query.text) for offer in offers}) == 1:
         only_query = offers[0].query
         # Several statements are one query, which no database runs, unless they are offered for a choice.
+        if _differ_by_line(only_query.text):
+            return None
         holds_several = _SECOND_STATEMENT.search(only_query.text)
         return None if holds_several and _asks_which(opening, rest) else only_query
     if _asks_which(opening, rest):
         return None
     return _find_chosen_by_head(answer, queries) or _choose_offer(offers)
+
+
+def _differ_by_line(query: str) -> bool:
+    """Return whether whole statements without semicolons stand one to a line: as a small model repeats itself."""
+    lines = [line.strip() for line in query.splitlines() if line.strip()]
+    if len(lines) < _MIN_LINES or not all(map(_WHOLE_LINE.match, lines)):
+        return False
+    return len({fold(line) for line in lines}) > 1
 
 
 def _find_abstention_before(opening: str) -> Query | None:
