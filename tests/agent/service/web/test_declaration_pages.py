@@ -9,6 +9,7 @@ from agent.site.directory import Site
 from tests.agent.delivery.whole_site import SUITE, ok, rows, states
 from tests.agent.service.web.running_service import Browser, RunningService
 from tests.agent.service.web.steward_tool import StewardTool
+from tests.agent.service.web.test_approval_pages import make_steward_too
 from tests.agent.service.web.test_outbox_pages import read
 from tests.aggregator.federation import MODELS
 
@@ -95,6 +96,10 @@ def test_a_draft_is_discarded_by_its_author_and_by_nobody_else(
     dana, dan = joined.sign_in("dana"), joined.sign_in("dan")
     plan = draft(dana, "/outbox/plan", **PLAN)
     assert dan.submit(f"/outbox/{plan}/discard").status_code == 409
+    make_steward_too(site, "dan")  # now he sees it, and could reject it
+    refused = dan.submit(f"/outbox/{plan}/discard")
+    assert refused.status_code == 409
+    assert "is not your work" in read(refused.text)
     assert states(site, "plan") == ["prepared"]
     assert dana.submit(f"/outbox/{plan}/discard").status_code == 303
     assert states(site, "plan") == []
