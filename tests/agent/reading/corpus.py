@@ -41,7 +41,8 @@ class Answer:
 
     Attributes:
         family: "choice", "yesno", "digit", "numbers", "medec" or "sql".
-        source: "written" by somebody who had not seen the rules, or "real": a model's whole output.
+        source: "written" by somebody who had not seen the rules, "typical" if in the mixture of real deployments, or
+            "real": a model's whole output.
         part: "development" if the rules were improved on it, otherwise "unseen".
         gold: the value that two readers read; "-" if the answer states none or they disagree.
         options: the options of a choice.

@@ -18,12 +18,12 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.99, 0.78),
-    "yesno": (0.99, 0.93),
-    "digit": (0.94, 0.88),
-    "numbers": (0.96, 0.71),
-    "medec": (0.99, 0.74),
-    "sql": (0.99, 0.95),
+    "choice": (0.97, 0.94),
+    "yesno": (0.99, 0.92),
+    "digit": (0.99, 0.93),
+    "numbers": (0.96, 0.96),
+    "medec": (0.97, 0.97),
+    "sql": (0.9, 0.92),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
@@ -78,11 +78,14 @@ MIN_SHARES_IN_DEVELOPMENT = {
     "choice": (0.997, 0.92),
     "yesno": (0.997, 0.96),
     "digit": (0.997, 0.93),
-    "numbers": (0.997, 0.94),
+    "numbers": (0.995, 0.94),
     "medec": (0.99, 0.96),
-    "sql": (0.997, 0.99),
+    "sql": (0.997, 0.98),
 }
-"""The same on the answers on which the rules were improved. Of one answer of MEDEC, the two readers disagree."""
+"""The same on the answers on which the rules were improved.
+
+Of one answer of MEDEC, the two readers disagree; three numbers are read in answers that run on without end.
+"""
 
 
 @pytest.mark.parametrize("family", sorted(MIN_SHARES_IN_DEVELOPMENT))
