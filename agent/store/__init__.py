@@ -3,6 +3,7 @@
 from agent.store.audiences import EVERYTHING, PUBLIC, Audience
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
+from agent.store.database import describe_sqlite_error
 from agent.store.jobs import COMMAND_LINE, Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
 from agent.store.run_deletion import RunContent
@@ -66,4 +67,5 @@ __all__ = [
     "UnitScore",
     "Usage",
     "Vault",
+    "describe_sqlite_error",
 ]

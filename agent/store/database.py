@@ -14,10 +14,8 @@ from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
 _PATIENCE_S = 30.0  # maximum wait for another command's transaction
-_FULL = (
-    "The disk or this account's quota is full: make "
-    "room and run the same command again; stored data is kept."
-)
+_FULL = "The disk or this account's quota is full: make room and try again; stored data is kept."
+_NOT_WRITABLE = "The store's folder must be writable for the account that runs the agent; the disk may be read-only."
 ADVICE = {
     "SQLITE_FULL": _FULL,
     # SQLite's errors if a file cannot grow: the write-ahead log's index, the log itself, or an exhausted quota.
@@ -25,8 +23,12 @@ ADVICE = {
     "SQLITE_IOERR_WRITE": _FULL,
     "SQLITE_IOERR_FSYNC": _FULL,
     "SQLITE_IOERR_TRUNCATE": _FULL,
-    "SQLITE_BUSY": "Another command is writing; run the same command again in a moment.",
-    "SQLITE_READONLY": "The store's folder must be writable for the account that runs the agent.",
+    "SQLITE_BUSY": "Another command is writing; try again in a moment.",
+    "SQLITE_READONLY": _NOT_WRITABLE,
+    "SQLITE_READONLY_DBMOVED": _NOT_WRITABLE,
+    "SQLITE_READONLY_DIRECTORY": _NOT_WRITABLE,
+    # Files are opened for writing, also by commands that only read: the write-ahead log needs it.
+    "SQLITE_CANTOPEN": _NOT_WRITABLE,
 }
 
 
@@ -216,7 +218,10 @@ def translate_errors(doing: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        name = getattr(error, "sqlite_errorname", type(error).__name__)
-        raise StoreError(
-            f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice)
-        ) from None
+        raise describe_sqlite_error(doing, error) from None
+
+
+def describe_sqlite_error(doing: str, error: sqlite3.Error) -> StoreError:
+    """Return the error to raise in place of one of SQLite, whose message may quote a value."""
+    name = getattr(error, "sqlite_errorname", type(error).__name__)
+    return StoreError(f"the store cannot be {doing} ({name})", ADVICE.get(name, StoreError.advice))

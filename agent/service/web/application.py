@@ -1,6 +1,7 @@
 """The service as an ASGI application: every route of the table, behind the guard, a sign-in and the table of roles."""
 
 import inspect
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -22,11 +23,11 @@ from agent.access.sessions import check_csrf, read_session_limits
 from agent.errors import (
     AgentError,
     BenchmarkError,
-    BusyError,
     ConfigError,
     DeliveryError,
     DisclosureError,
     InferenceError,
+    StoreError,
 )
 from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
@@ -35,6 +36,7 @@ from agent.service.web.guard import Guard
 from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.service.web.service import HTML, Desk, Service, build_frame
+from agent.store import describe_sqlite_error
 
 API_PREFIX = "/api/v1"
 _STATUSES: Mapping[type[AgentError], int] = {
@@ -43,7 +45,7 @@ _STATUSES: Mapping[type[AgentError], int] = {
     DisclosureError: 409,
     DeliveryError: 502,
     InferenceError: 502,
-    BusyError: 503,
+    StoreError: 503,
     ProviderError: 502,
     SignInRefusedError: 403,
 }
@@ -348,6 +350,8 @@ def _convert_error(error: AgentError) -> _Problem:
 
 
 def _convert_unexpected(error: Exception) -> _Problem:
+    if isinstance(error, sqlite3.Error):  # its message may quote a value
+        return _convert_error(describe_sqlite_error("used", error))
     return _Problem(
         500,
         "This page cannot be shown",

@@ -136,7 +136,8 @@ def serve(site: Site, address: Address, listener: socket.socket) -> None:
     )
     service.texts.begin_warming()
     try:
-        with Dispatcher(site):
+        with Dispatcher(site) as dispatcher:
+            service.find_queue_problem = lambda: dispatcher.problem
             # Only now is it certain that no other service of this site has files in transit.
             service.transfers.clear()
             uvicorn.Server(config).run(sockets=[listener])

@@ -1,5 +1,6 @@
 """What the service's handlers work with: the site, its store for one request, and the drawing of pages."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from starlette.responses import RedirectResponse, Response
@@ -41,6 +42,9 @@ _ROOMS = (
 class Service:
     """One site's service.
 
+    Attributes:
+        find_queue_problem: returns why the queue stands still at the moment; empty if it does not.
+
     Args:
         site: the site.
         origin: the address at which people open it, such as "https://eval.example.org".
@@ -56,6 +60,7 @@ class Service:
         self.changing = BusyNames("somebody is changing the settings")
         self.health = HealthChecks(site.directory)
         self.transfers = Transfers(site.transfers)
+        self.find_queue_problem: Callable[[], str] = lambda: ""
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
         self.renderer = Renderer(site.name, note, reveals=False, slug=suite_slug)

@@ -45,6 +45,7 @@ def show_start(desk: Desk, call: Call) -> Response:
         facts=list(_list_facts(desk, call, known)),
         attention=list(list_points(desk, call, known)),
         jobs=veil_jobs(desk, jobs),
+        standstill=desk.service.find_queue_problem(),
         waiting=explain_all_waiting(desk, jobs),
         runs=[build_run_head(run) for run in newest],
         states={run.run_id: _describe_state(run) for run in newest},

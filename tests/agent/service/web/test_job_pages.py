@@ -169,3 +169,18 @@ def test_programs_see_the_same_and_how_much_is_unscored(
     assert "1 without an answer" in page
     assert "2 unscored so far" in page
     assert "8 s left" in page
+
+
+def test_a_failed_job_says_why_although_it_had_progress(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    job = queue(filled, people["dana"].account_id, "t")
+    with filled.site.store() as store:
+        store.jobs.begin(job.job_id, 1_800_000_001)
+        store.jobs.report(job.job_id, JobProgress("PubMedQA", "asking", 3, 1, 9, 2.0, "", 1.0))
+        store.jobs.end(job.job_id, 4, 1_800_000_002, "the inference server failed")
+    vera = running.sign_in("vera")
+    for path in ("/jobs", f"/jobs/{job.job_id}"):
+        page = vera.get(path).text
+        assert "the inference server failed" in page
+    assert "3 of 9" in page

@@ -55,27 +55,31 @@ def sign_in(address: str) -> httpx.Client:
     return client
 
 
-def test_the_service_is_killed_and_its_runs_end_with_the_same_numbers(
+def test_the_service_is_killed_during_three_queued_runs_which_end_with_the_same_numbers(
     make_site: Callable[..., UserSite],
 ):
     quick = FaultServer(models=MODELS, fault=says_yes_or_no)
-    with quick as server, open_queue(make_site("undisturbed", 40)) as undisturbed:
-        assert undisturbed.site.run(server.url, model=MODELS[0]).returncode == 0
+    with quick as server, open_queue(make_site("undisturbed", 20)) as undisturbed:
+        for model in MODELS:
+            assert undisturbed.site.run(server.url, model=model).returncode == 0
         expected = undisturbed.summaries()
-    slow = FaultServer(models=MODELS, fault=says_yes_or_no, latency_s=0.1)
-    with slow as server, open_queue(make_site("killed", 40)) as queue:
+    slow = FaultServer(models=MODELS, fault=says_yes_or_no, latency_s=0.5)
+    with slow as server, open_queue(make_site("killed", 20)) as queue:
         site = Site(queue.site.directory)
         add_people(site)
-        job = queue.queue(server.url, MODELS[0])
+        jobs = [queue.queue(server.url, model) for model in MODELS]
         with serve(site) as command:
             wait_for(lambda: len(asks_notes(server)) > 5, "questions")
-            page = sign_in(command.address).get(f"/jobs/{job}")
-            assert "of 40" in page.text
+            client = sign_in(command.address)
+            assert "of 20" in client.get(f"/jobs/{jobs[0]}").text
+            assert "asks the same inference server" in client.get(f"/jobs/{jobs[1]}").text
             command.process.send_signal(signal.SIGKILL)
             command.process.wait()
-        with serve(site):
-            queue.wait_until_ended(job)
-        assert queue.state(job) == "done"
+        with serve(site) as command:
+            queue.wait_until_ended(*jobs)
+            page = sign_in(command.address).get("/jobs").text
+        assert [queue.state(job) for job in jobs] == ["done"] * 3
+        assert "failed" not in page
         assert queue.summaries() == expected
 
 
