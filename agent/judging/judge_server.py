@@ -101,10 +101,10 @@ class JudgeServer:
         raise StopIteration
 
     def build_request(self, messages: tuple[Message, ...]) -> ChatRequest:
-        """Return the request with these messages, with the most room that the judge could need.
+        """Return the request with these messages, with the most room that any judge could need.
 
-        The key of a judgement is that of this request: a verdict that fits is the same in less room, and whether a
-        model thinks may show only in its replies.
+        The key of a judgement is that of this request: a verdict that fits is the same in less room. Whether a model
+        thinks may show only in its replies, and a busy server may not say how large its window is.
         """
         extra_body: dict[str, object] = dict(self.capabilities.extra_body)
         if enforces_schema(self.capabilities):
@@ -113,7 +113,7 @@ class JudgeServer:
         return ChatRequest(
             self.judge.deployment.served_model,
             messages,
-            self._limit_tokens(thinks=True),
+            limit_verdict_tokens(self.rubric, None, thinks=True),
             temperature=self.judge.judge.temperature,
             seed=self.judge.judge.seed,
             extra_body=extra_body,

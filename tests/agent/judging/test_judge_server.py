@@ -1,5 +1,7 @@
 """Requests to a judge's server: whether a schema is sent, and how much room the reply has."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent.catalog.deployments import make_server_deployment
@@ -55,3 +57,13 @@ def test_the_key_of_a_judgement_does_not_depend_on_the_room():
     assert (request.seed, request.temperature, request.max_tokens) == (3, 0.5, 4096)
     assert plain.fit_room(request).max_tokens < 300
     assert thinking.fit_room(request).max_tokens == 4096
+
+
+def test_verdicts_are_not_asked_for_again_when_a_busy_server_does_not_say_its_window():
+    usual, busy = open_server("llama.cpp", "honoured"), open_server("llama.cpp", "honoured")
+    usual.capabilities = replace(usual.capabilities, window=2048)
+    request = usual.build_request(ASKED)
+    assert request == busy.build_request(ASKED)
+    usual.thinks = busy.thinks = True
+    assert usual.fit_room(request).max_tokens == 1024
+    assert busy.fit_room(request).max_tokens == 4096
