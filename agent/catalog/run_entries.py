@@ -286,7 +286,14 @@ def _make_filter_error(
 
 
 def rewrite_entry(entry: RunEntry, changes: Mapping[str, str]) -> RunEntry:
-    """Return the entry with the values of some keys changed; an empty value removes the key."""
+    """Return the entry with the values of some keys changed; an empty value removes the key.
+
+    Raises:
+        ConfigError: a value contains a comma, behind which it would set other keys; or see `parse_run_entry`.
+    """
+    for value in changes.values():
+        if "," in value:
+            raise ConfigError(f"expected a name without a comma, not {value!r}")
     name, _, rest = entry.description.partition(":")
     pairs = [pair for pair in rest.split(",") if pair and pair.partition("=")[0] not in changes]
     pairs += [f"{key}={value}" for key, value in changes.items() if value]

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from agent.catalog.arguments import FILE_ARGUMENTS
+from agent.catalog.run_entries import collect_run_entries
 from agent.errors import ConfigError
 from agent.site.directory import Site
 
@@ -59,7 +60,8 @@ def read_command_line(
         site: the site that the command is for.
         commands: the group of all commands.
         arguments: the command line after `--site DIR`.
-        files_allowed: whether it may name files; not if it comes from someone without an account on this machine.
+        files_allowed: whether it may name files and servers; not if it comes from someone without an account on this
+            machine.
 
     Raises:
         ConfigError: the command may not be queued, an option is wrong or missing, or a file is named.
@@ -87,6 +89,7 @@ def read_command_line(
             raise ConfigError(f"--{name} cannot be queued: {reason}", f"Leave out --{name}.")
     if not files_allowed:
         _refuse_files(command, parsed)
+        _refuse_server(parsed)
     return CommandLine(words, parsed.params)
 
 
@@ -116,10 +119,23 @@ def _refuse_files(command: click.Command, parsed: click.Context) -> None:
                 f"{parameter.opts[-1]} names a file, and files can be named only on this machine",
                 "Queue it on the site's machine: `intramural run --queue`.",
             )
-    for description in parsed.params.get("descriptions", ()):
-        for name in FILE_ARGUMENTS:
-            if f"{name}=" in description:
-                raise ConfigError(
-                    f"a run entry names a file with {name}, and files can be named only on this machine",
-                    "Queue it on the site's machine: `intramural run --queue`.",
-                )
+    descriptions = parsed.params.get("descriptions")
+    if not descriptions:
+        return
+    # Entries as they will be run: another option completes them.
+    models = parsed.params["models_to_run"]
+    for entry in collect_run_entries(descriptions, (), models_to_run=models):
+        for name in FILE_ARGUMENTS & entry.arguments.keys():
+            raise ConfigError(
+                f"a run entry names a file with {name}, and files can be named only on this machine",
+                "Queue it on the site's machine: `intramural run --queue`.",
+            )
+
+
+def _refuse_server(parsed: click.Context) -> None:
+    """Refuse an address: prompts of records go to servers that the site lists, whoever asks for it from elsewhere."""
+    if parsed.params.get("server"):
+        raise ConfigError(
+            "--server names an address, and addresses can be named only on this machine",
+            "Name a deployment of model_deployments.yaml in the run entry: model_deployment=...",
+        )

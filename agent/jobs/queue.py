@@ -36,8 +36,8 @@ def prepare_command(
         title: a description for people; empty for one made from the command line. It must not contain text of a record.
         account: the account that queues it.
         folder: the folder from which relative paths start; None for the current one.
-        files_allowed: whether the command line may name files of this machine. Only for someone who has an account
-            on it.
+        files_allowed: whether the command line may name files of this machine and addresses of servers. Only for
+            someone who has an account on it.
 
     Raises:
         ConfigError: the command may not be queued; or an option, run entry, deployment or jury is wrong.

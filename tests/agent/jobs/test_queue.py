@@ -90,19 +90,34 @@ def test_a_wrong_option_is_refused_when_queueing_not_hours_later(
         ("run", "-c", "/etc/passwd"),
         ("run", "-r", "pubmed_qa:model=org/a,data_path=/etc/passwd"),
         ("judge", "--judges", "/etc/passwd"),
+        ("run", "-r", "pubmed_qa:model=org/a", "--server", "http://127.0.0.1:1/v1"),
+        ("run", "-r", "pubmed_qa:model=org/a", "--server=http://127.0.0.1:1/v1"),
     ],
 )
-def test_someone_without_an_account_on_the_machine_can_name_no_file(
+def test_someone_without_an_account_on_the_machine_can_name_no_file_and_no_address(
     site: Site, arguments: tuple[str, ...]
 ):
     with pytest.raises(ConfigError, match="only on this machine"):
         command(site, *arguments)
 
 
+def test_a_name_of_a_model_smuggles_no_file_into_a_run_entry(site: Site):
+    """The option completes entries without a model, so that a comma in the name would begin another key."""
+    smuggled = "org/a,data_path=/etc/passwd"
+    for files_allowed in (False, True):
+        with pytest.raises(ConfigError, match="without a comma"):
+            command(
+                site,
+                *("run", "-r", "pubmed_qa", "--models-to-run", smuggled),
+                files_allowed=files_allowed,
+            )
+
+
 def test_two_deployments_on_one_server_share_its_turn(site: Site):
     of_a = command(site, "run", "-r", "pubmed_qa:model=org/a")
     of_b = command(site, "run", "-r", "pubmed_qa:model=org/b")
-    by_url = command(site, "run", "-r", "pubmed_qa:model=x", "--server", "http://127.0.0.1:8000/v1")
+    words = ("run", "-r", "pubmed_qa:model=x", "--server", "http://127.0.0.1:8000/v1")
+    by_url = command(site, *words, files_allowed=True)
     assert len(of_a.servers) == 1
     assert of_a.servers == of_b.servers == by_url.servers
     assert "127.0.0.1" not in str(of_a.servers)
