@@ -111,7 +111,7 @@ def run_entries(
             else:
                 settled[plan.name] = outcome
         for plan in open_plans:
-            if not options.replace:
+            if not (options.replace and _may_replace(store, plan)):
                 _refuse_to_lose(store, plan)
         capabilities = asyncio.run(_probe_all(open_plans, limits))
         workarounds: dict[str, Sequence[str]] = {}
@@ -222,6 +222,12 @@ def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:
     if not store.runs.holds_plan(run.run_id, plan_digest):
         return None
     return RunOutcome(summarise_run(store, run), asked=0, kept=len(plan.instances), failed=0)
+
+
+def _may_replace(store: Store, plan: Plan) -> bool:
+    """Return whether the scores of a stored run may be deleted: on the service, an account may do so with its own."""
+    account, run = store.runs.audience.account, find_stored_run(store, plan)
+    return account is None or run is None or run.owner == account
 
 
 def _refuse_to_lose(store: Store, plan: Plan) -> None:

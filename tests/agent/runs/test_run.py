@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.errors import InferenceError
+from agent.errors import ConfigError, InferenceError
 from agent.results.summarize import summarise_benchmarks
 from agent.site.directory import Site, create_site
+from agent.store import Audience
 from tests.agent.fault_server import FaultServer
 from tests.agent.runs.suites import run, write_benchmark
 
@@ -175,3 +176,24 @@ def test_a_server_that_limits_answers_only_within_json_is_named_as_such_with_the
         (outcome,) = run(exam, server.url, "exam:model=a/b,answer_mode=constrained")
     assert outcome.summary.main.mean.value == 1.0
     assert "only within JSON" in " ".join(outcome.summary.run.details.workarounds)
+
+
+def test_an_account_cannot_replace_a_run_of_another_as_it_cannot_delete_it(site: Site):
+    rows = [{"note": f"invented note {number}", "gold": "yes"} for number in range(4)]
+    write_benchmark(site, "own", rows, METRICS)
+    with FaultServer(models=["a/b"], answer="yes") as server:
+        run(site.serve(Audience("dana")), server.url, "own:model=a/b")
+        with pytest.raises(ConfigError, match="would replace it"):
+            run(
+                site.serve(Audience("dan")),
+                server.url,
+                "own:model=a/b",
+                max_eval_instances=1,
+                replace=True,
+            )
+        with site.store() as store:
+            (stored,) = store.runs.select("s")
+            assert len(store.answers.read_settled_positions(stored.run_id)) == 4
+        mine = site.serve(Audience("dana"))
+        (outcome,) = run(mine, server.url, "own:model=a/b", max_eval_instances=1, replace=True)
+    assert outcome.summary.main.mean.n == 1
