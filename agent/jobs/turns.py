@@ -97,17 +97,26 @@ def find_wait(job: Job, jobs: Sequence[Job], limits: TurnLimits) -> Wait | None:
         jobs: the open jobs, in their order.
         limits: how much may run at the same time.
     """
+    return find_waits(jobs, limits).get(job.job_id)
+
+
+def find_waits(jobs: Sequence[Job], limits: TurnLimits) -> dict[str, Wait]:
+    """Return why queued jobs do not run yet, by their ids; for the arguments see `find_wait`."""
     claims = _Claims(limits)
-    running = [other for other in jobs if other.state is not JobState.QUEUED]
-    for other in running:
-        claims.add(other)
-    for other in jobs:
-        if other.state is JobState.QUEUED and other.place < job.place:
-            claims.add(other)
-    wait = claims.find_wait(job)
-    if wait is None and len(running) >= limits.jobs_at_once:
-        return Wait(WaitReason.LIMIT)
-    return wait
+    running = [job for job in jobs if job.state is not JobState.QUEUED]
+    for job in running:
+        claims.add(job)
+    waits: dict[str, Wait] = {}
+    for job in jobs:
+        if job.state is not JobState.QUEUED:
+            continue
+        wait = claims.find_wait(job)
+        if wait is None and len(running) >= limits.jobs_at_once:
+            wait = Wait(WaitReason.LIMIT)
+        if wait is not None:
+            waits[job.job_id] = wait
+        claims.add(job)
+    return waits
 
 
 class _Claims:

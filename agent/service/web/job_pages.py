@@ -11,7 +11,7 @@ from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.jobs.logs import read_log
-from agent.jobs.turns import TurnLimits, find_wait
+from agent.jobs.turns import TurnLimits, find_waits
 from agent.service.web.call import Call
 from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk, redirect
@@ -154,16 +154,13 @@ def explain_all_waiting(desk: Desk, jobs: list[Job]) -> Mapping[str, str]:
     settings = desk.site.settings
     limits = TurnLimits(settings.jobs_at_once, settings.runs_per_server)
     words: dict[str, str] = {}
-    for job in jobs:
-        wait = find_wait(job, jobs, limits) if job.state is JobState.QUEUED else None
-        if wait is None:
-            continue
+    for job_id, wait in find_waits(jobs, limits).items():
         if wait.job is None:
-            words[job.job_id] = f"waits: {format_count(limits.jobs_at_once, 'job')} may run at once"
+            words[job_id] = f"waits: {format_count(limits.jobs_at_once, 'job')} may run at once"
         elif is_veiled(desk, wait.job.command):
-            words[job.job_id] = "waits for a private run"
+            words[job_id] = "waits for a private run"
         else:
-            words[job.job_id] = f"waits for “{wait.job.title}”, which {wait.reason}"
+            words[job_id] = f"waits for “{wait.job.title}”, which {wait.reason}"
     return words
 
 
