@@ -12,7 +12,7 @@ from agent.access.roles import Action
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.exchange import REJECTION_WORDS
 from agent.service.web.call import Call
-from agent.service.web.queueing import find_queuers
+from agent.service.web.queueing import NO_SUITE, find_queuers, list_suite_names
 from agent.service.web.service import Desk
 from agent.store import AuditEvent
 from protocol.identity import NONE
@@ -69,7 +69,7 @@ class Authors:
         accounts = set(self.find_drafters(submission.digest))
         suite = self._find_suite(submission)
         if suite:
-            accounts |= find_queuers(self.events, suite)
+            accounts |= find_queuers(self.events, list_suite_names(self.desk.store, suite))
             accounts |= self._find_preparers(suite)
             accounts |= {run.owner for run in self.desk.store.runs.select(suite) if run.owner}
         return frozenset(accounts)
@@ -77,18 +77,20 @@ class Authors:
     def list_parties(self, submission: Submission) -> frozenset[str]:
         """Return all accounts that had a part in a statement, and so may not approve it.
 
-        These are its makers, and those of the datasets and the plan that a result names. If it is not known who
-        drafted a statement or which suite a result is of, whoever queued any job or began any draft counts.
+        These are its makers, and those of the datasets and the plan that a result names. A job of no particular suite
+        counts as a part in each; it does not make a statement one's own work. If it is not known who drafted a
+        statement or which suite a result is of, whoever queued any job or began any draft counts.
         """
         accounts = set(self.list_makers(submission))
         is_known = bool(accounts)
         if submission.is_result:
             is_known = bool(self._find_suite(submission))
+            accounts |= find_queuers(self.events, {NO_SUITE})
             result = submission.result
             for digest in {*result.data.values(), result.plan} - {NONE}:
                 accounts |= self.find_drafters(digest)
         if not is_known:
-            accounts |= find_queuers(self.events, "") | self.find_beginners()
+            accounts |= find_queuers(self.events) | self.find_beginners()
         return frozenset(accounts)
 
     def find_drafters(self, digest: str) -> set[str]:

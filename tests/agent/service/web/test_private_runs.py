@@ -266,7 +266,7 @@ def test_whoever_shows_a_private_run_had_a_part_in_its_suite(
     assert owner.submit(f"/runs/{hidden.run_id}/privacy", private="no").status_code == 303
     with filled.site.store() as store:
         events = store.audit.read_events()
-    assert find_queuers(events, SUITE) == {people["dana"].account_id}
+    assert find_queuers(events, {SUITE}) == {people["dana"].account_id}
     assert MODEL in running.sign_in("vera").get(f"/results/runs/{hidden.run_id}/index.html").text
 
 
