@@ -17,10 +17,12 @@ from agent.store import AuditEvent
 from tests.agent.disclosure.ward import CARD, MODEL, register, site_gate, whole_ward
 
 SUITE = "autumn"
+MARK = "~1"  # in place of the suite's name, from the time when it was private
 NOISE = [
     ("signed in", "account=n1 by=password"),
     ("job queued", "job=9 suite=spring account=n1"),
     ("job cancelled", f"job=1 suite={SUITE} account=n1"),
+    ("job queued", "job=9 suite=~2 account=n1"),
     ("suite prepared", "suite=spring day=1 account=n1"),
     ("plan drafted", f"digest={'0' * 64} day=1 account=n1"),
     ("submission sent", f"digest={'0' * 64} day=1 account=n1"),
@@ -47,7 +49,8 @@ def build_authors(
     ]
     runs = [SimpleNamespace(owner=owner) for owner in owners]
     selecting = SimpleNamespace(select=lambda suite: runs if suite == SUITE else [])
-    desk = SimpleNamespace(store=SimpleNamespace(runs=selecting))
+    marking = SimpleNamespace(suite_mark=lambda suite: MARK if suite == SUITE else "~2")
+    desk = SimpleNamespace(store=SimpleNamespace(runs=selecting, identities=marking))
     return Authors(events, gate.outbox, cast(Desk, desk))
 
 
@@ -57,7 +60,7 @@ def find(gate: Gate, *, is_result: bool) -> Submission:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(chosen=st.sets(st.integers(0, 6)), seed=st.integers(0, 1_000))
+@given(chosen=st.sets(st.integers(0, 7)), seed=st.integers(0, 1_000))
 def test_every_part_counts_in_any_order_and_nothing_else_does(
     gate: Gate, chosen: set[int], seed: int
 ) -> None:
@@ -70,6 +73,7 @@ def test_every_part_counts_in_any_order_and_nothing_else_does(
         ("submission prepared", f"digest={result.digest} day=1 account=p4"),
         ("dataset registered", f"benchmark=b version=1 statement={dataset.digest} account=p5"),
         ("job queued", "job=2 suite= account=p6"),
+        ("job queued", f"job=3 suite={MARK} account=p7"),
     ]
     details = [parts[index] for index in chosen] + NOISE
     random.Random(seed).shuffle(details)
