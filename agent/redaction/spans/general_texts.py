@@ -21,7 +21,7 @@ from agent.redaction.spans.eponyms import (
     is_said_of_person,
     is_valued_eponym,
 )
-from agent.redaction.spans.makers import is_listed_maker
+from agent.redaction.spans.makers import is_listed_maker, is_model_of_maker, is_sure_maker
 from agent.redaction.spans.span import Span
 
 _IN_WORDS = frozenset({"NAME", "LOCATION", "FACILITY", "ORGANIZATION"})
@@ -58,6 +58,11 @@ _NEXT = regex.compile(rf"{_SEPARATOR}(?P<word>{_CAPITALISED.pattern})")
 _LAST = regex.compile(rf"(?P<word>{_CAPITALISED.pattern})(?:['’]s)?{_SEPARATOR}$")
 # "idarucizumab (Praxbind)"
 _IN_BRACKETS = regex.compile(r"(?P<word>\p{L}{5,30}) \($")
+# "UrgoKTwo", and not "McIntyre"
+_CAMEL = regex.compile(
+    r"(?!(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|O|St|Al|El|Ap)\p{Lu})\p{Lu}\p{Ll}{1,10}\p{Lu}{1,3}\p{Ll}{2,10}"
+)
+_MODEL_AFTER = regex.compile(r" [A-Z]{1,3}-?\d{1,4}(?![\w/%])")
 _REACH = 60  # characters examined on each side
 
 
@@ -89,7 +94,7 @@ def _has_terms(text: str) -> bool:
     terms: set[str] = set()
     for match in _CAPITALISED.finditer(text):
         word = match.group()
-        is_brand = word.lower() in words("drug_brands")
+        is_brand = word.lower() in words("drug_brands") or is_sure_maker(word)
         if is_brand or is_evident_eponym(text, match.start(), match.end()):
             terms.add(word)
             if len(terms) == _LEAST_TERMS:
@@ -100,6 +105,8 @@ def _has_terms(text: str) -> bool:
 def _may_be_term(span: Span, text: str) -> bool:
     """Return whether a detection could be an eponym, a brand or a maker, and nothing beside it is said of a person."""
     value = text[span.start : span.end]
+    if is_model_of_maker(text, span.start, span.end):
+        return True
     if span.entity not in _IN_WORDS or _INSTITUTION.search(value):
         return False
     if is_introduced(text, span.start) or is_said_of_person(text, span):
@@ -120,6 +127,8 @@ def _is_full_name(value: str) -> bool:
 
 def _is_term_in_list(span: Span, text: str) -> bool:
     """Return whether a detection is a listed term, or stands among such terms or before a clinical word."""
+    if is_model_of_maker(text, span.start, span.end) or _is_product(span, text):
+        return True
     parts = _PART.findall(text[span.start : span.end])
     if all(map(_is_country, [text[span.start : span.end].removeprefix("the ")])):
         return True
@@ -132,6 +141,12 @@ def _is_term_in_list(span: Span, text: str) -> bool:
     if all(map(_is_known, parts)) and not any(map(_is_name, parts)):
         return True
     return _stands_among_terms(span, text)
+
+
+def _is_product(span: Span, text: str) -> bool:
+    """Return whether a word is written as products are ("CellaVision"), or before the letter and number of a model."""
+    value = text[span.start : span.end]
+    return _CAMEL.fullmatch(value) is not None or _MODEL_AFTER.match(text, span.end) is not None
 
 
 def _is_country(value: str) -> bool:

@@ -329,6 +329,14 @@ _SHAPES = (
         r"|gad-?7):? ?\d{1,2}/\d{1,2}(?![\d/-])",
         "/",
     ),
+    # "check at 6-14 h"
+    _compile(
+        {"FACILITY"},
+        r"(?<![\w-])\d{1,2} ?[-–] ?\d{1,2}(?= ?(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|months?|years?"
+        r"|mm|cm|kg|mL|ml|mg)(?!\p{L}))",
+        "-",
+        "–",
+    ),
     # "May-Grünwald"
     _compile({"DATE"}, r"(?<!\p{L})May(?=-\p{Lu}\p{Ll})", "may-"),
     # Hours of a shift or a visit: "0715-1930"

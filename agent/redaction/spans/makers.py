@@ -8,13 +8,15 @@ from functools import cache
 
 import regex
 
-from agent.redaction.rules.en.names import is_introduced
+from agent.redaction.rules.en.names import is_introduced, words
+from agent.redaction.rules.en.unknown import is_safe
 from agent.redaction.rules.word_lists import compile_pattern, read_entries
 from agent.redaction.spans.eponyms import has_term, is_said_of_person
 from agent.redaction.spans.span import Span
 
 _WORD = regex.compile(r"[\p{L}\p{M}\d&]+(?:[-.][\p{L}\p{M}\d&]+)*")
 _MODEL = regex.compile(r"(?=[A-Z]*\d)[A-Z]{0,4}-?\d{1,5}[A-Za-z]{0,2}|[IVX]{1,4}|[A-Z]{1,4}")
+_MODEL_NUMBER = regex.compile(r"[A-Z]{0,4}-?\d{1,4}[A-Za-z]{0,2}|[A-Z]")
 _LINKS = frozenset({"and", "or", "by", "from"})
 _OF_WORK = compile_pattern(
     r"(?i)(?<!\p{L})(?:works?|worked|working|employed|employee|employer|job|retired|retd|shifts?|hired|laid off|fired"
@@ -69,14 +71,23 @@ def _count(found: list[str]) -> tuple[int, int]:
             sure += 1
             place += 2
             continue
-        if word in _list_sure():
+        if word in _list_sure() or word in words("drug_brands"):
             sure += 1
         elif word in _list_doubtful():
             doubtful += 1
-        elif not (word in _LINKS or (place and _MODEL.fullmatch(found[place]))):
+        elif not (word in _LINKS or (place and _is_model(found[place], has_product=sure > 0))):
             return 0, 0
         place += 1
     return sure, doubtful
+
+
+def _is_model(word: str, *, has_product: bool) -> bool:
+    """Return whether a word behind another is a model ("8000", "IV"), or a plain one behind a product ("Border Lite")."""
+    if _MODEL.fullmatch(word) is not None:
+        return True
+    lower = word.lower()
+    is_name = lower in words("given_names") or lower in words("surnames")
+    return has_product and not is_name and is_safe(word)
 
 
 def _is_half_of_maker(text: str, span: Span) -> bool:
@@ -95,6 +106,19 @@ def _is_beside_maker(text: str, span: Span) -> bool:
     preceding = _LAST.search(text, max(0, span.start - _REACH), span.start)
     beside = [match.group(1).lower() for match in (following, preceding) if match is not None]
     return any(word in _list_sure() or word in _list_doubtful() for word in beside)
+
+
+def is_model_of_maker(text: str, start: int, end: int) -> bool:
+    """Return whether a maker or product stands before the number of a model: "Sysmex XN-9000"."""
+    maker = _WORD_BEFORE.search(text, max(0, start - _REACH), start)
+    if maker is None or _MODEL_NUMBER.fullmatch(text, start, end) is None:
+        return False
+    return is_listed_maker(maker.group(1))
+
+
+def is_sure_maker(word: str) -> bool:
+    """Return whether a word is the name of a maker or product and nothing else."""
+    return word.lower() in _list_sure()
 
 
 def is_listed_maker(word: str) -> bool:

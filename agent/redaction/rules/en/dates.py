@@ -4,7 +4,7 @@ Only dates that are more precise than a year are detected (45 CFR 164.514(b)(2)(
 so are years of birth that reveal such an age.
 """
 
-from agent.redaction.rules.rulebook import CODE, WORDS, Digits, Rule
+from agent.redaction.rules.rulebook import ANYWHERE, CODE, WORDS, Digits, Rule
 
 _MONTH = r"(?:\L<months>|\L<months_in_short>)(?!\p{L})\.?"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?"
@@ -292,6 +292,33 @@ _AGES = (
         r"(?i)(?:dob|d\.o\.b\.?|date of birth|birth ?date|sex|gender) ?/ ?age[ \t]{0,4}[:.]?[ \t]{0,4}"
         r"(?:[\d./-]{6,10}|\d{1,2}[ -]\p{L}{3,9}[ -]\d{2,4}|[MF]|male|female)[ \t]{0,3}[/(,][ \t]{0,3}\K(?:9\d|1[01]\d)"
         r"(?![\w%/.]|\.\d)",
+    ),
+    Rule(  # "in his 93rd year", "in her ninety-seventh year"
+        "AGE",
+        WORDS,
+        r"(?i)in (?:his|her|their|my) \K(?:(?:9\d|1[01]\d)(?:th|st|nd|rd)|ninet(?:ieth|y-(?:first"
+        r"|second|third|fourth|fifth"
+        r"|sixth|seventh|eighth|ninth)))(?= year(?!s))(?: year)",
+    ),
+    Rule(  # "she'll be 95 in May"
+        "AGE",
+        WORDS,
+        r"(?i)(?:he|she|they|who|pt|patient)(?:['’]ll| will) be \K(?:9\d|1[01]\d)(?= (?:in|on|next"
+        r"|this|come|soon)(?!\p{L})|[.,;])",
+    ),
+    Rule(  # "a spry 96"
+        "AGE",
+        WORDS,
+        r"(?i)(?:a|an) (?:very )?(?:spry|sprightly|frail|lively|remarkable|robust|independent|active"
+        r"|hale|fit|young|grand"
+        r"|venerable|feisty) \K(?:9\d|1[01]\d)(?![\w%/]|[.,]\d| ?(?:mm|cm|kg|mg|ml|bpm|beats))",
+    ),
+    Rule(  # "94 F from a nursing home" at the start of a line
+        "AGE",
+        ANYWHERE,
+        r"(?m)^[ \t>*-]{0,4}\K(?:9\d|1[01]\d) [MFmf](?= (?:from|with|w/|adm|c/o|p/w|lives|living"
+        r"|presents|presented|brought|bib)(?!\p{L}))",
+        (" f ", " m "),
     ),
     Rule(  # "Age/Sex: 93/F"
         "AGE",

@@ -189,6 +189,20 @@ _LISTED = (
         r"[A-Z\d]{1,12}(?:[ -](?=[A-Z]{0,2}\d{3})[A-Z\d]{3,12}){0,4})"
         rf"(?![\p{{L}}\d]){_NO_UNIT}",
     ),
+    Rule(  # "OP No. 4471/23", "IPD No: 20418", "Token no 0441"
+        "ID",
+        WORDS,
+        r"(?i)(?:OPD?|IPD?|UR|CR|MRD|regd?|regn|bill|token|folio|file|lab|sample|receipt|scan"
+        r"|case)\.? ?no\.?[:. ]{1,3}\K(?-i:"
+        r"(?=[A-Z/-]{0,8}\d{1,8}[\d/-]{2})[A-Z\d]{1,10}(?:[/-][A-Z\d]{1,10}){0,4})(?!\w)",
+    ),
+    Rule(  # "incident form 20713", "valuables bag 0661", "ref 4412/23"
+        "ID",
+        WORDS,
+        r"(?i)(?:form(?: no\.?)?[: ]{1,2}\K\d{4,8}|(?:valuables|property|belongings|patient'?s?"
+        r"|evidence)? ?bag(?: no\.?| #)?"
+        r"[: ]{1,2}\K0\d{2,5}|(?:our |your )?ref(?:erence)?\.?(?: no\.?)?[: ]{1,2}\K\d{3,7}/\d{2,4})(?![\w%/]|\.\d)",
+    ),
     Rule("VEHICLE", Digits(1, 1, "a"), r"(?<![\w.-])\d[A-Z]{3}[- ]\d{3}(?![\w-])"),
     Rule("VEHICLE", CODE, r"(?<![\w.-])N\d{2,4}[A-Z]{2}(?![\w-])"),
 )

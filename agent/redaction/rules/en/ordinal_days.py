@@ -12,7 +12,7 @@ _DAY = r"(?:[12]?1st|2?2nd|2?3rd|3[01](?:st|th)|[12]?\dth)"
 _WEEKDAY = r"(?:\L<weekdays>|\L<weekdays_in_short>)\.?,?"
 _CUE = (
     r"(?:since|until|till|til|from|on|by|before|after|to|for|due|dated|and|between|seen|booked|expected"
-    r"|appt|rv|review|back)"
+    r"|appt|rv|r/v|review|back|d/c'?d?|dc'?d|discharged|admitted|adm|readmit(?:ted)?|readmitted|clinic|theatre|op)"
 )
 _ORDINAL = compile_pattern(
     rf"(?i)(?<![\p{{L}}\d])(?:(?P<weekday>{_WEEKDAY}) (?:the )?|{_CUE} (?:the )?)"
@@ -24,7 +24,7 @@ _END = regex.compile(
     r"(?i)\s{0,2}(?:[.,;:)!?]|$|\n)| {2}| ?(?:->|&|-|–|/)"
     r"| (?:at|@|and|but|when|w/|with|she|he|they|pt|by|to|then|until|till|because|where|due|for|in|am|pm|if|or|via|per"
     r"|of (?:this|last|next|the) month|onwards?|morning|afternoon|evening|night|eve|\d{1,2}[:.]\d\d|\d{4}|as|was|has"
-    r"|is)(?!\p{L})"
+    r"|is|inst|ult|prox)(?!\p{L})"
 )
 # Words of ordinal numbers that count something else, in the same clause before or after
 _COUNTED = compile_pattern(r"(?i)(?<!\p{L})\L<counted_by_ordinals>s?(?!\p{L})", "en")

@@ -181,3 +181,47 @@ def test_shorthand_without_names_stays(text: str):
 )
 def test_words_and_values_that_look_like_them_stay(text: str):
     assert RULES.analyze(text, SAFE_HARBOR) == []
+
+
+@pytest.mark.parametrize(
+    "example",
+    [
+        "she is in her «93rd year» and well",
+        "Mrs C is in her «ninety-seventh year»",
+        "she'll be «95» in May",
+        "he will be «101» next week",
+        "a spry «96», walks daily",
+        "a frail «92» from hospital",
+        "«94 F» from NH",
+        "«91 m» with falls",
+        "d/c'd «6th», readmit «9th»",
+        "admitted «3rd» inst",
+        "OP No. «4471/23»",
+        "IPD No: «20418»",
+        "bill no «0441»",
+        "incident form «20713» done",
+        "valuables bag «0661» in safe",
+        "ref «4412/23»",
+    ],
+)
+def test_ages_days_and_numbers_in_notes_of_many_countries_are_found(example: str):
+    assert find_leaked(example, SAFE_HARBOR) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in his 63rd year, in the 93rd percentile",
+        "sats will be 95, he will be 60 in spring",
+        "a frail 82, a fit 91 kg man",
+        "34 F with pain, chills 98",
+        "4th metatarsal, readmit 3rd time, op 2nd toe",
+        "fill in form 12, form 3",
+        "IV bag 1000 mL, bag 2 of 3",
+        "OP No. 3, file no 7",
+        "ref 4, ref range 3.5 to 5",
+        "case no 2 of the series",
+    ],
+)
+def test_other_years_temperatures_and_bags_stay(text: str):
+    assert RULES.analyze(text, SAFE_HARBOR) == []
