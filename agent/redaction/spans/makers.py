@@ -82,7 +82,7 @@ def _count(found: list[str]) -> tuple[int, int]:
 
 
 def _is_model(word: str, *, has_product: bool) -> bool:
-    """Return whether a word behind another is a model ("8000", "IV"), or a plain one behind a product ("Border Lite")."""
+    """Return whether a word behind another is a model ("8000", "IV") or, behind a product, a plain word ("Border")."""
     if _MODEL.fullmatch(word) is not None:
         return True
     lower = word.lower()

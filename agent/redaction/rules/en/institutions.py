@@ -14,7 +14,7 @@ from agent.redaction.entities import Entity
 from agent.redaction.rules.en.names import words
 from agent.redaction.rules.en.small_letter_places import is_landscape, is_of_a_place
 from agent.redaction.rules.en.vocabulary import is_made_of_word
-from agent.redaction.rules.word_lists import compile_pattern, read_entries, read_words
+from agent.redaction.rules.word_lists import compile_pattern, read_words
 
 _WORD = r"(?:\p{Lu}[\p{L}\p{M}'’-]{1,30}|St\.)"
 _LINK = r"(?: (?:of|OF|the|THE|and|AND|&|for|FOR))?"
@@ -98,7 +98,7 @@ def _skip_words_of_no_name(text: str, start: int, end: int) -> int:
 
 
 def _has_name(value: str) -> bool:
-    return any(map(_is_name, _PART.findall(value)))
+    return any(_is_name(part) for word in _PART.findall(value) for part in word.split("-"))
 
 
 def _is_old_house(value: str) -> bool:
@@ -124,7 +124,7 @@ def _is_name(word: str) -> bool:
     lower = word.lower().removesuffix("'s").removesuffix("’s")
     if len(lower) < 4 or lower in _NOT_ALONE or lower in _OF_MEDICINE:
         return False
-    if word.capitalize() in read_entries("en", "places"):
+    if word.capitalize() in words("places"):
         return True
     if is_made_of_word(lower) and not is_landscape(lower):
         return False

@@ -47,6 +47,7 @@ def test_an_institution_is_found_whole(example: str):
         "Unit Practice Group, Patient Safety Team",
         "Sleep Centre, Breast Centre, Burns Unit",
         "Palliative Services",
+        "Self-care Agency, Dependent Self-care Agency",
     ],
 )
 def test_units_and_services_of_any_hospital_stay(text: str):
