@@ -39,6 +39,8 @@ class Frame:
         csrf: the secret of the session that every form sends back.
         reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
         run_forms: the forms on the page of a run; None if there are none.
+        search_path: where the form is sent that searches the texts of a run; empty if there is none.
+        download_path: the page with the files of a suite; empty if there is none.
     """
 
     account: str = ""
@@ -46,3 +48,5 @@ class Frame:
     csrf: str = ""
     reveal_path: str = ""
     run_forms: RunForms | None = None
+    search_path: str = ""
+    download_path: str = ""

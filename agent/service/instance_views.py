@@ -4,7 +4,7 @@ Patients' texts pass through a `Clearer`, so views contain them only as `Redacte
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -189,6 +189,84 @@ def build_instance_page(
         note=describe_other_version(shown_run),
         metric=_find_title(listed.metric),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """The instances of a list in whose redacted texts some words stand, as far as the list was searched.
+
+    Attributes:
+        found: the instances.
+        searched: how many instances of the list were searched, from `start` on.
+        start: how many instances of the list stand before those that were searched.
+        instances: the number of instances in the list.
+        label, stem: those of the list, as in `InstanceFilter`.
+    """
+
+    run: RunHead
+    found: tuple[CaseView, ...]
+    searched: int
+    start: int
+    instances: int
+    label: str
+    stem: str
+
+    @property
+    def next_start(self) -> int | None:
+        """Where the search goes on; None if it reached the end of the list."""
+        end = self.start + self.searched
+        return end if end < self.instances else None
+
+
+def search_instances(
+    store: Store,
+    run: Run,
+    words: str,
+    stem: str,
+    start: int,
+    clearer: Clearer,
+    names: ShownNames,
+    may_go_on: Callable[[], bool],
+) -> FoundPage | None:
+    """Search the redacted texts of a list of a run's instances; None if the run has no such list.
+
+    Only redacted text is compared, so that neither the outcome nor its time tells whether an identifier stands there.
+
+    Args:
+        store, run, stem, clearer, names: as for `build_instances_page`.
+        words: what is searched for, in any case.
+        start: how many instances of the list are passed over.
+        may_go_on: is asked before each twenty instances but the first.
+    """
+    listed = _open_list(store, run)
+    chosen = next((choice for choice in _list_filters(listed) if choice.stem == stem), None)
+    if chosen is None:
+        return None
+    shown_run = names.show_run(run)
+    folded = words.casefold()
+    found: list[CaseView] = []
+    place = start
+    while place < chosen.count and len(found) < INSTANCES_PER_PAGE:
+        if place > start and not may_go_on():
+            break
+        positions = _select_positions(store, listed, stem, place)
+        for case in _clear_cases(store, listed, shown_run, positions, clearer):
+            if any(folded in text.casefold() for text in _list_searched_texts(case.case)):
+                found.append(case)
+        place += INSTANCES_PER_PAGE
+    searched = max(0, min(place, chosen.count) - start)
+    head = build_run_head(shown_run)
+    return FoundPage(head, tuple(found), searched, start, chosen.count, chosen.label, stem)
+
+
+def _list_searched_texts(case: ClearedCase) -> Iterator[str]:
+    """Yield the texts of an instance that a search compares: prompt, references, answer and reasoning."""
+    for message in case.prompt or ():
+        yield message.text
+    for reference in case.references or ():
+        yield reference.text
+    yield case.answer or ""
+    yield case.reasoning or ""
 
 
 @dataclass(frozen=True, slots=True)

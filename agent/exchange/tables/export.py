@@ -1,6 +1,6 @@
 """Export a suite's runs and instances as tables. Every text is redacted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,26 +39,52 @@ def export_tables(
     `agent.io.new_folder.new_folder`, so that a failure leaves no files behind.
     """
     progress = progress or Progress()
-    count = 0
     with site.store() as store:
         clearer = open_clearer(site, store, reveal=reveal, purpose="export")
         runs = store.runs.select(suite)
-        total = sum(store.answers.count_instances(run.run_id) for run in runs)
         if form == "xlsx":
-            check_rows(total)
+            check_rows(count_answers(store, runs))
         names = ShownNames(store, reveal=reveal)
-        with open_table(folder / f"runs.{form}", form, RUNS) as add:
-            for run in runs:
-                for row in iter_run_rows(store, run, names):
-                    add(row)
-        progress.begin("instances", total)
-        with open_table(folder / f"instances.{form}", form, INSTANCES) as add:
-            for run in runs:
-                for row in iter_instance_rows(store, run, clearer, names.show_run(run)):
-                    add(row)
-                    count += 1
-                    progress.advance()
-        progress.end()
+        write_runs(store, runs, folder / f"runs.{form}", form, names)
+        path = folder / f"instances.{form}"
+        return write_instances(store, runs, path, form, names, clearer, progress)
+
+
+def count_answers(store: Store, runs: Sequence[Run]) -> int:
+    """Return the number of instances of several runs together."""
+    return sum(store.answers.count_instances(run.run_id) for run in runs)
+
+
+def write_runs(
+    store: Store, runs: Sequence[Run], path: Path, form: TableForm, names: ShownNames
+) -> None:
+    """Write the table of runs, with a row for each metric of each run, to a new file."""
+    with open_table(path, form, RUNS) as add:
+        for run in runs:
+            for row in iter_run_rows(store, run, names):
+                add(row)
+
+
+def write_instances(
+    store: Store,
+    runs: Sequence[Run],
+    path: Path,
+    form: TableForm,
+    names: ShownNames,
+    clearer: Clearer,
+    progress: Progress | None = None,
+) -> int:
+    """Write the table of instances to a new file, and return their number."""
+    progress = progress or Progress()
+    count = 0
+    progress.begin("instances", count_answers(store, runs))
+    with open_table(path, form, INSTANCES) as add:
+        for run in runs:
+            for row in iter_instance_rows(store, run, clearer, names.show_run(run)):
+                add(row)
+                count += 1
+                progress.advance()
+    progress.end()
     return count
 
 

@@ -25,6 +25,8 @@ from agent.store import PUBLIC
 # Pages that show texts of instances, redacted.
 _WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
 _RUN = re.compile(r"runs/([\w-]{1,100})/index\.html")
+_SUITE = re.compile(r"suites/([\w-]{1,100})/index\.html")
+_INSTANCES = re.compile(r"runs/([\w-]{1,100})/instances(?:-(?!beside)[a-z_]{1,40}){0,2}-\d+\.html")
 _INSTANCE = re.compile(r"runs/[\w-]{1,100}/instance-[1-9]\d{0,8}\.html")
 REASONS = frozenset({"score", "redaction", "clinical"})
 """Why somebody needs original text. Chosen from a list, because the audit log must not contain texts of records."""
@@ -74,6 +76,8 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     frame = build_frame(caller, call.route)
     if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
         frame = replace(frame, reveal_path=f"/reveal/{path}")
+    if listed := _INSTANCES.fullmatch(path):
+        frame = replace(frame, search_path=f"/search/{listed[1]}")
     return desk.service.texts.draw(path, frame, desk.service.renderer, desk.audience)
 
 
@@ -97,6 +101,8 @@ def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:
     frame = build_frame(call.caller, call.route)
     if run := _RUN.fullmatch(path):
         frame = replace(frame, run_forms=run_pages.build_forms(desk, call, run[1]))
+    if (suite := _SUITE.fullmatch(path)) and call.signed_in.may(Action.EXPORT_TABLES):
+        frame = replace(frame, download_path=f"/downloads/{suite[1]}")
     # Readers without private runs share a page; it is then drawn as everyone sees it, even if one has just been made.
     if not desk.store.runs.has_private():
         desk = desk.serve(PUBLIC)

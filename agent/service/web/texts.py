@@ -4,20 +4,24 @@ The redactor is large and not for several threads, and what it finds is kept in 
 once is quick the next time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from agent.errors import AgentError
-from agent.redaction import open_redactor
-from agent.redaction.gateway.cases import Clearer, Redacting, Revealing
+from agent.redaction import Redacted, open_redactor
+from agent.redaction.gateway.cases import ClearedCase, Clearer, Redacting, Revealing
+from agent.redaction.gateway.judgements import SeatJudgement
+from agent.redaction.gateway.readings import AnswerReading
+from agent.redaction.gateway.subject import Subject
+from agent.redaction.redacted import CuedText
 from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
 from agent.service.render import Renderer
 from agent.site.directory import Site
-from agent.store import Audience, Store
+from agent.store import Audience, Store, StoredInstance
 
 Shown = TypeVar("Shown")
 
@@ -72,6 +76,10 @@ class TextReader:
         """
         return self._thread.submit(lambda: show(self._open().redacting)).result()
 
+    def open_clearer(self) -> Clearer:
+        """Return what redacts for other threads, a few instances at a time, so that all readers take turns."""
+        return _SharedClearer(self)
+
     def begin_warming(self) -> None:
         """Load the redactor in the background, so that the first reader need not wait for it."""
         self._thread.submit(self._warm)
@@ -120,3 +128,36 @@ class TextReader:
         if self._opened is not None:
             self._opened.closing.close()
             self._opened = None
+
+
+class _SharedClearer(Clearer):
+    """Redacts in the thread of a `TextReader`, for another thread."""
+
+    reveals = False
+    note = ""
+    withheld = 0
+
+    def __init__(self, reader: TextReader) -> None:
+        self._reader = reader
+
+    def clear(
+        self,
+        run_id: str,
+        instances: Sequence[StoredInstance],
+        judged: Mapping[int, Sequence[SeatJudgement]] | None = None,
+        read: Mapping[int, tuple[AnswerReading, ...]] | None = None,
+    ) -> list[ClearedCase]:
+        """Redact instances of a run."""
+        return self._reader.clear(lambda clearer: clearer.clear(run_id, instances, judged, read))
+
+    def clear_records(
+        self,
+        records: Sequence[Sequence[str | CuedText]],
+        which: str,
+        subjects: Sequence[Subject] = (),
+        published: Sequence[Sequence[str]] = (),
+    ) -> list[list[Redacted]]:
+        """Redact the texts of records."""
+        return self._reader.clear(
+            lambda clearer: clearer.clear_records(records, which, subjects, published)
+        )

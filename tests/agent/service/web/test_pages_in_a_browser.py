@@ -29,6 +29,7 @@ PATHS = {
         "/models/local/qwen",
         "/new-run",
         "/health",
+        "/downloads/november",
     ),
     "ada": ("/", "/models/local/qwen", "/health", "/settings"),
     "vera": ("/", "/benchmarks/mimic_bhc"),
@@ -83,6 +84,29 @@ def test_a_setting_is_changed_by_keyboard(
     page.keyboard.press("Enter")
     page.wait_for_url("**/settings#max_attempts")
     assert read_settings(filled.site.directory / "site.yaml").max_attempts == 3
+    context.close()
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_words_are_searched_for_by_keyboard(
+    browser: Browser,  # noqa: F811
+    filled_service: RunningService,  # noqa: F811
+    width: int,
+):
+    context = browser.new_context(viewport={"width": width, "height": 900})
+    page = sign_in_by_keyboard(context, filled_service, "vera")
+    page.goto(f"{filled_service.origin}/results/suites/november/index.html")
+    page.click(".matrix td a")
+    page.click("text=Read the instances")
+    press_until(page, "#words")
+    page.keyboard.type("question 7?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search/*")
+    assert "1 has these words" in page.inner_text("[role=status]")
+    assert "question" not in page.url
+    page.click("summary")
+    assert Axe().run(page).response["violations"] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
     context.close()
 
 

@@ -1,0 +1,122 @@
+"""Search in redacted texts over a real service: what was redacted is not found, and a search ends in time."""
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from agent.service.web import search_pages
+from agent.store import Account
+from tests.agent.service.filled_site import FilledSite, case
+from tests.agent.service.web.running_service import RunningService
+
+NAME = "Margarethe Oberhuber-Quill"
+
+
+def find_numbers(text: str) -> list[int]:
+    """Return the numbers of the instances on a page."""
+    return [int(number) for number in re.findall(r"<h2>Instance (\d+)</h2>", text)]
+
+
+def test_words_are_found_in_prompts_and_answers_in_any_case(
+    filled: FilledSite, running: RunningService
+):
+    cases = [case(0), case(1, answer="No PENICILLIN at all"), case(2, prompt="Give penicillin?")]
+    run_id = filled.add([*cases, case(3, score=0.0, answer="penicillin")])
+    vera = running.sign_in("vera")
+    page = vera.get(f"/results/runs/{run_id}/instances-1.html").text
+    assert f'action="/search/{run_id}"' in page
+    found = vera.submit(f"/search/{run_id}", words="Penicillin", list="instances")
+    assert find_numbers(found.text) == [2, 3, 4]
+    assert "Searched 1 to 4 of 4 instances" in found.text
+    only_wrong = vera.submit(f"/search/{run_id}", words="penicillin", list="instances-wrong")
+    assert find_numbers(only_wrong.text) == [4]
+    assert find_numbers(vera.submit(f"/search/{run_id}", words="aspirin & <b>").text) == []
+
+
+def test_what_was_redacted_is_not_found(filled: FilledSite, running: RunningService):
+    text = f"Patient name: {NAME}, phone 555-867-5309. Does she have a fever?"
+    run_id = filled.add(
+        [case(0, prompt=text)],
+        entry="shc_ptbm_med:model=qwen/qwen2.5-7b-instruct",
+        access="private",
+    )
+    vera = running.sign_in("vera")
+    for words in ("Oberhuber", "555-867-5309", "margarethe"):
+        found = vera.submit(f"/search/{run_id}", words=words)
+        assert found.status_code == 200
+        assert find_numbers(found.text) == [], words
+    assert find_numbers(vera.submit(f"/search/{run_id}", words="fever").text) == [1]
+
+
+def test_a_search_says_how_far_it_came_and_goes_on_from_there(
+    filled: FilledSite, running: RunningService, monkeypatch: pytest.MonkeyPatch
+):
+    run_id = filled.add([case(number, answer=f"dose {number} mg") for number in range(65)])
+    monkeypatch.setattr(search_pages, "_WITHIN_S", -1.0)
+    vera = running.sign_in("vera")
+    found = vera.submit(f"/search/{run_id}", words="dose 19 mg")
+    assert find_numbers(found.text) == [20]
+    assert "Searched 1 to 20 of 65 instances" in found.text
+    assert "Search on from instance 21" in found.text
+    found = vera.submit(f"/search/{run_id}", words="dose 64 mg", start="60")
+    assert find_numbers(found.text) == [65]
+    assert "Search on" not in found.text
+    assert "nothing left" in vera.submit(f"/search/{run_id}", words="x", start="999").text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"words": ""},
+        {"words": "x" * 201},
+        {"words": "x", "start": "-1"},
+        {"words": "x", "list": "instances-nonsense"},
+        {"words": "x", "list": "../../keys"},
+    ],
+)
+def test_a_wrong_search_is_refused_in_words(
+    filled: FilledSite, running: RunningService, fields: dict[str, str]
+):
+    run_id = filled.add([case(0)])
+    refused = running.sign_in("vera").submit(f"/search/{run_id}", **fields)
+    assert refused.status_code == 400
+    assert "Traceback" not in refused.text
+
+
+def test_the_words_are_in_no_address_and_no_log(filled: FilledSite, running: RunningService):
+    run_id = filled.add([case(0)])
+    found = running.sign_in("vera").submit(f"/search/{run_id}", words="zebedee")
+    for address in re.findall(r'(?:href|action|src)="([^"]*)"', found.text):
+        assert "zebedee" not in address
+    with filled.site.store() as store:
+        assert "zebedee" not in str(store.audit.read_events())
+
+
+def test_others_read_texts_while_a_long_search_goes_on(filled: FilledSite, running: RunningService):
+    run_id = filled.add([case(number, answer=f"dose {number} mg " * 40) for number in range(400)])
+    vera, dana = running.sign_in("vera"), running.sign_in("dana")
+    page = f"/results/runs/{run_id}/instances-1.html"
+    dana.get(page)  # the redactor is loaded
+    with ThreadPoolExecutor(1) as pool:
+        began = time.monotonic()
+        search = pool.submit(vera.submit, f"/search/{run_id}", words="nowhere")
+        waits = []
+        while not search.done():
+            asked = time.monotonic()
+            assert dana.get(page).status_code == 200
+            waits.append(time.monotonic() - asked)
+        assert "Search on from instance" in search.result().text or "of 400" in search.result().text
+    assert time.monotonic() - began < search_pages._WITHIN_S + 6
+    assert sorted(waits)[len(waits) // 2] < 2
+
+
+def test_neither_others_nor_administrators_search_a_private_run(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    run_id = filled.add([case(0)], owner=people["dana"].account_id, private=True)
+    assert running.sign_in("dana").submit(f"/search/{run_id}", words="x").status_code == 200
+    assert running.sign_in("dan").submit(f"/search/{run_id}", words="x").status_code == 400
+    assert running.sign_in("ada").submit(f"/search/{run_id}", words="x").status_code == 403
+    assert running.sign_in("vera").submit("/search/nonsense", words="x").status_code == 400
