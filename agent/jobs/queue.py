@@ -12,6 +12,7 @@ from agent.jobs.command_lines import CommandLine, read_command_line
 from agent.jobs.cron import check_cron
 from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import find_servers, list_entries
+from agent.runs.plan import check_suite_name
 from agent.site.directory import Site
 from agent.store import COMMAND_LINE, Job, QueuedCommand, Schedule, Store
 from agent.vocabulary import RunEntry
@@ -44,6 +45,8 @@ def prepare_command(
         BenchmarkError: a benchmark's definition is wrong.
     """
     line = read_command_line(site, find_commands(), arguments, files_allowed=files_allowed)
+    if line.words == ("run",):
+        check_suite_name(line.suite or "default")
     return QueuedCommand(
         arguments=tuple(arguments),
         title=title or _describe(line),

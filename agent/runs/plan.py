@@ -259,6 +259,14 @@ class Plan:
         return self.rules.put_into(details)
 
 
+def check_suite_name(name: str) -> None:
+    """Check the name of a suite that a run would make. Raises ConfigError."""
+    if not SUITE_NAME.fullmatch(name):
+        raise ConfigError(
+            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores and starts with a letter or digit"
+        )
+
+
 def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> list[Plan]:
     """Plan every entry.
 
@@ -266,10 +274,7 @@ def plan_runs(site: Site, entries: Sequence[RunEntry], options: RunOptions) -> l
         ConfigError: an entry, deployment or option is wrong.
         BenchmarkError: a benchmark or its data is wrong; names the benchmark of every such entry.
     """
-    if not SUITE_NAME.fullmatch(options.suite):
-        raise ConfigError(
-            "a suite's name has 1 to 64 letters, digits, dots, dashes or underscores and starts with a letter or digit"
-        )
+    check_suite_name(options.suite)
     _ = site.settings  # report a missing site before any fault in the entries
     catalogue = survey_benchmarks(site.own_benchmarks)
     servers = _read_servers(site, options)

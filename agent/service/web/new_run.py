@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import Response
@@ -89,8 +89,8 @@ def answer_form(desk: Desk, call: Call) -> Response:
             return redirect(SCHEDULES)
         job = queue_for_caller(desk, call, arguments)
     except AgentError as error:
-        problem = " ".join(list_file_faults(desk, error))
-        return _draw_form(desk, call, wish, status=400, problem=f"{problem}. {error.advice}")
+        faults = (*list_file_faults(desk, error), error.advice)
+        return _draw_form(desk, call, wish, status=400, problem=_join_sentences(faults))
     return redirect(f"/jobs/{job.job_id}")
 
 
@@ -136,7 +136,10 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
     Raises:
         ConfigError: nothing was chosen, too much, or something that is not in the lists.
     """
-    benchmarks, models = read_benchmarks(desk.site), read_models(desk).lines
+    benchmarks, found = read_benchmarks(desk.site), read_models(desk)
+    models = found.lines
+    if found.faults:
+        raise ConfigError("no model can be chosen", "Correct the file of deployments first.")
     if not wish.benchmarks:
         raise ConfigError("no benchmark is chosen", "Choose at least one benchmark.")
     if not wish.deployments:
@@ -218,9 +221,14 @@ def _forecast(desk: Desk, wish: Wish, arguments: Sequence[str]) -> Forecast:
         ) from None
     notes = _list_lines(desk, done.stderr)
     if done.returncode:
-        faults = " ".join(line.strip().removeprefix("error: ") for line in notes)
+        faults = _join_sentences(line.strip().removeprefix("error: ") for line in notes)
         raise ConfigError(faults or "there is no forecast", "")
     return read_forecast(_list_lines(desk, done.stdout), notes)
+
+
+def _join_sentences(lines: Iterable[str]) -> str:
+    """Return lines as sentences, each with a full stop."""
+    return " ".join(line if line.endswith(".") else f"{line}." for line in lines if line)
 
 
 def _list_lines(desk: Desk, printed: str) -> list[str]:
