@@ -4,7 +4,7 @@ Nobody approves what they had a part in, and a data scientist sees nothing else 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,6 +35,8 @@ _STATEMENT = re.compile(
     r".*\b(?:digest|statement)=(?P<digest>[0-9a-f]{64})\b.* account=(?P<account>\w+)"
 )
 _SUITE = re.compile(r"suite=(?P<suite>\S+) day=\d+ account=(?P<account>\w+)")
+_DATA: Final = frozenset({"data added", "data removed"})
+_BENCHMARK = re.compile(r"benchmark=(?P<benchmark>\S+) .* account=(?P<account>\w+)")
 _BEGINNER = re.compile(r"kind=\w+ account=(?P<account>\w+)")
 
 _REJECTED = re.compile(r"digest=(?P<digest>[0-9a-f]{64}) reason=(?P<reason>\w+)")
@@ -77,7 +79,8 @@ class Authors:
     def list_parties(self, submission: Submission) -> frozenset[str]:
         """Return all accounts that had a part in a statement, and so may not approve it.
 
-        These are its makers, and those of the datasets and the plan that a result names. A job of no particular suite
+        These are its makers, those of the datasets and the plan that a result names, and who changed data of its
+        benchmarks on their pages. A job of no particular suite
         counts as a part in each; it does not make a statement one's own work. If it is not known who drafted a
         statement or which suite a result is of, whoever queued any job or began any draft counts.
         """
@@ -86,6 +89,7 @@ class Authors:
         if submission.is_result:
             is_known = bool(self._find_suite(submission))
             accounts |= find_queuers(self.events, {NO_SUITE})
+            accounts |= self._find_suppliers(submission.result.data)
             result = submission.result
             for digest in {*result.data.values(), result.plan} - {NONE}:
                 accounts |= self.find_drafters(digest)
@@ -108,6 +112,15 @@ class Authors:
         for event in self.events:
             found = _SUITE.fullmatch(event.detail) if event.event == _PREPARED else None
             if found is not None and found["suite"] == suite:
+                accounts.add(found["account"])
+        return accounts
+
+    def _find_suppliers(self, benchmarks: Container[str]) -> set[str]:
+        """Return the accounts that added or removed data of benchmarks."""
+        accounts: set[str] = set()
+        for event in self.events:
+            found = _BENCHMARK.fullmatch(event.detail) if event.event in _DATA else None
+            if found is not None and found["benchmark"] in benchmarks:
                 accounts.add(found["account"])
         return accounts
 

@@ -25,6 +25,7 @@ NOISE = [
     ("job queued", "job=9 suite=~2 account=n1"),
     ("suite prepared", "suite=spring day=1 account=n1"),
     ("plan drafted", f"digest={'0' * 64} day=1 account=n1"),
+    ("data added", "benchmark=another instances=9 account=n1"),
     ("submission sent", f"digest={'0' * 64} day=1 account=n1"),
 ]
 
@@ -60,11 +61,12 @@ def find(gate: Gate, *, is_result: bool) -> Submission:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(chosen=st.sets(st.integers(0, 7)), seed=st.integers(0, 1_000))
+@given(chosen=st.sets(st.integers(0, 9)), seed=st.integers(0, 1_000))
 def test_every_part_counts_in_any_order_and_nothing_else_does(
     gate: Gate, chosen: set[int], seed: int
 ) -> None:
     result, dataset = find(gate, is_result=True), find(gate, is_result=False)
+    benchmark = next(iter(result.result.data))
     parts = [
         ("job queued", f"job=1 suite={SUITE} account=p0"),
         ("job scheduled", f"schedule=1 suite={SUITE} account=p1"),
@@ -74,6 +76,8 @@ def test_every_part_counts_in_any_order_and_nothing_else_does(
         ("dataset registered", f"benchmark=b version=1 statement={dataset.digest} account=p5"),
         ("job queued", "job=2 suite= account=p6"),
         ("job queued", f"job=3 suite={MARK} account=p7"),
+        ("data added", f"benchmark={benchmark} agreement='of account=n1 ' instances=9 account=p8"),
+        ("data removed", f"benchmark={benchmark} files=2 account=p9"),
     ]
     details = [parts[index] for index in chosen] + NOISE
     random.Random(seed).shuffle(details)
