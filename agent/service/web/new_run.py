@@ -83,7 +83,10 @@ def answer_form(desk: Desk, call: Call) -> Response:
     try:
         arguments = build_command(desk, wish)
         if call.get("step") not in ("queue", "schedule"):
-            return _draw_form(desk, call, wish, forecast=_forecast(desk, wish, arguments))
+            # A server that does not answer keeps a thread of the service waiting: one for each account, and no more.
+            with desk.service.forecasting.begin(call.signed_in.account.account_id):
+                forecast = _forecast(desk, wish, arguments)
+            return _draw_form(desk, call, wish, forecast=forecast)
         if call.get("step") == "schedule":
             schedule_for_caller(desk, call, call.require("cron", "The time"), arguments)
             return redirect(SCHEDULES)

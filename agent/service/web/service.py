@@ -57,6 +57,7 @@ class Service:
         self.texts = TextReader(self.site)
         self.kept_pages = PageCache()
         self.probing = BusyNames("this model is being probed")
+        self.forecasting = BusyNames("a forecast of yours is being made")
         self.changing = BusyNames("somebody is changing the settings")
         self.health = HealthChecks(site.directory)
         self.transfers = Transfers(site.transfers)

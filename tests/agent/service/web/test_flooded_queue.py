@@ -1,5 +1,8 @@
 """One account against all others: it fills the queue, and puts into it what breaks pages or names what it must not."""
 
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from agent.service.web.queueing import MOST_OPEN, MOST_SCHEDULES
@@ -122,3 +125,27 @@ def test_other_commands_are_not_reached_by_any_order_of_words(
         assert post_job(dana, f'{{"arguments": [{arguments}]}}'.encode())[0] == 400
     with filled.site.store() as store:
         assert store.jobs.list_open() == []
+
+
+def test_one_account_keeps_one_thread_of_the_service_waiting_for_forecasts_and_not_all(
+    filled: FilledSite, dana: Browser
+) -> None:
+    """The inference server takes connections and never answers."""
+    fields = {
+        "benchmark": "pubmed_qa",
+        "deployment": "local/qwen",
+        "instances": "1",
+        "step": "forecast",
+    }
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        server.settimeout(60)
+        port = server.getsockname()[1]
+        filled.site.deployments.write_text(DEPLOYMENTS.replace(":9/v1", f":{port}/v1"), "utf-8")
+        first = pool.submit(dana.submit, "/new-run", **fields)
+        connection, _ = server.accept()
+        second = dana.submit("/new-run", **fields)
+        server.close()
+        connection.close()
+        first.result()
+    assert second.status_code == 400
+    assert "a forecast of yours is being made" in second.text
