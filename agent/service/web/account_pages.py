@@ -27,6 +27,8 @@ from agent.service.web.call import Call
 from agent.service.web.service import Desk, redirect
 from agent.store import Account, Role
 
+_LONGEST_NUMBER = 9  # digits
+
 
 def show_own(desk: Desk, call: Call) -> Response:
     """Show one's own account with its sessions and API tokens."""
@@ -74,7 +76,7 @@ def make_own_token(desk: Desk, call: Call) -> Response:
     """Make an API token for oneself, and show it this once."""
     account, settings = call.signed_in.account, desk.site.settings
     days = call.get("days")
-    if not days.isascii() or not days.isdigit():
+    if not days.isascii() or not days.isdigit() or len(days) > _LONGEST_NUMBER:
         raise ConfigError("the days must be a whole number", "Go back and enter a number.")
     offered = {action.value: action for action in list_scopes(account)}
     chosen = call.form.get("scope", ())

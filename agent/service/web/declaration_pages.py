@@ -110,7 +110,8 @@ def _draw_plan_form(desk: Desk, call: Call, *, status: int = 200, problem: str =
 
 def _read_days(call: Call) -> int:
     days = call.get("days").strip()
-    if not (days.isascii() and days.isdigit() and 1 <= int(days) <= _MAX_PLAN_DAYS):
+    is_number = days.isascii() and days.isdigit() and len(days) <= len(str(_MAX_PLAN_DAYS))
+    if not (is_number and 1 <= int(days) <= _MAX_PLAN_DAYS):
         raise ConfigError(
             f"the days until the result is due must be a whole number from 1 to {_MAX_PLAN_DAYS}",
             "Correct the field.",

@@ -135,7 +135,7 @@ def _has_token(headers: Headers) -> bool:
 
 def _read_length(headers: Headers) -> int:
     declared = headers.get("content-length", "0")
-    return int(declared) if declared.isascii() and declared.isdigit() else 0
+    return int(declared[:19]) if declared.isascii() and declared.isdigit() else 0
 
 
 def _describe_size() -> str:

@@ -20,6 +20,7 @@ _FORECAST_WITHIN_S = (
     120.0  # servers are asked for it, and a slow one must not keep the page forever
 )
 _MOST_RUNS = 400
+_MOST_DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
     _check_offered(wish.deployments, set(model_names), "model")
     arguments = ["run", "--suite", wish.suite]
     if wish.instances:
-        if not wish.instances.isascii() or not wish.instances.isdigit() or int(wish.instances) < 1:
+        is_number = wish.instances.isascii() and wish.instances.isdigit()
+        if not is_number or len(wish.instances) > _MOST_DIGITS or int(wish.instances) < 1:
             raise ConfigError(
                 "the number of instances must be a whole number of at least 1",
                 "Leave the field empty for all instances.",

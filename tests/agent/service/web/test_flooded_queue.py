@@ -149,3 +149,21 @@ def test_one_account_keeps_one_thread_of_the_service_waiting_for_forecasts_and_n
         first.result()
     assert second.status_code == 400
     assert "a forecast of yours is being made" in second.text
+
+
+@pytest.mark.parametrize(
+    ("path", "fields"),
+    [
+        (
+            "/new-run",
+            {"benchmark": "pubmed_qa", "deployment": "local/qwen", "instances": "9" * 5000},
+        ),
+        ("/account/tokens", {"label": "t", "scope": "view_jobs", "days": "9" * 5000}),
+        ("/redaction/new", {"name": "a", "suite": "november", "records": "9" * 5000}),
+    ],
+)
+def test_a_number_of_five_thousand_digits_is_a_wrong_number_and_no_fault_of_the_program(
+    dana: Browser, running: RunningService, path: str, fields: dict[str, str]
+) -> None:
+    browser = running.sign_in("stella") if path.startswith("/redaction") else dana
+    assert browser.submit(path, **fields).status_code == 400
