@@ -91,7 +91,8 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
             if line.startswith("note: "):
                 said.add(line)
     if len(forecasts) > 1:
-        _print_total(forecasts)
+        silent = [servers[identify_server(plan.deployment)].problem for plan in plans]
+        _print_total(forecasts, [problem for problem in dict.fromkeys(silent) if problem])
     if refusals:
         raise InferenceError(
             "a run would be refused: its server lacks a required feature", refusals[0].advice
@@ -188,7 +189,8 @@ def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:
     return lines
 
 
-def _print_total(forecasts: Sequence[PlanForecast]) -> None:
+def _print_total(forecasts: Sequence[PlanForecast], problems: Sequence[str]) -> None:
+    """Print the sum of all runs, and first why it has no duration: the problem of each server that did not answer."""
     click.echo(f"all {len(forecasts)} runs")
     lines = describe_total(
         [forecast.asking for forecast in forecasts],
@@ -196,5 +198,5 @@ def _print_total(forecasts: Sequence[PlanForecast]) -> None:
         [forecast.prices for forecast in forecasts],
     )
     lines += describe_judging_total([forecast.judging for forecast in forecasts])
-    for line in lines:
+    for line in (*(f"no expected duration: {problem}" for problem in problems), *lines):
         click.echo(f"  {line}")

@@ -7,7 +7,7 @@ _EXIT_CODES = {
     4: "the inference server failed or lacks a feature; repair it, and queue the job again",
     5: "text could not be redacted safely; see the log",
     6: "the disclosure gate refused; see the log",
-    7: "the delivery failed; queue the job again later",
+    7: "the download failed; queue the job again later",
     8: "the store or a key could not be used, as on a full disk; see the log, then queue the job again",
     9: "some instances have no answer or no verdict; queue the job again, and it asks only for these",
 }

@@ -13,6 +13,7 @@ from agent.access.accounts import (
     lock_account,
     unlock_account,
 )
+from agent.access.refusals import SignInRefusedError, TooManyAttemptsError
 from agent.access.sessions import list_sessions, read_session_limits
 from agent.access.sign_in import confirm_password, read_sign_in_limits
 from agent.access.tokens import (
@@ -22,7 +23,7 @@ from agent.access.tokens import (
     require_token,
     revoke_token,
 )
-from agent.errors import ConfigError
+from agent.errors import AgentError, ConfigError
 from agent.service.web.call import Call
 from agent.service.web.service import Desk, redirect
 from agent.store import Account, Role
@@ -35,18 +36,27 @@ def show_own(desk: Desk, call: Call) -> Response:
     return _draw_own(desk, call)
 
 
-def _draw_own(desk: Desk, call: Call, *, new_token: str = "") -> Response:
+def _draw_own(
+    desk: Desk,
+    call: Call,
+    status: int = 200,
+    *,
+    new_token: str = "",
+    problem: AgentError | None = None,
+) -> Response:
     account, now = call.signed_in.account, time.time()
     limits = read_session_limits(desk.site.settings)
     return desk.draw(
         "account.html",
         call,
+        status,
         account=account,
         sessions=list_sessions(desk.store, now, limits, account),
         tokens=list_tokens(desk.store, now, account),
         present=call.signed_in.session,
         scopes=list_scopes(account),
         new_token=new_token,
+        problem=problem,
         longest_days=desk.site.settings.api_token_days,
     )
 
@@ -55,13 +65,21 @@ def set_own_password(desk: Desk, call: Call) -> Response:
     """Change one's own password, after the present one was given again; other sessions end."""
     account, session = call.signed_in.account, call.signed_in.session
     limits = read_sign_in_limits(desk.site.settings)
-    confirm_password(desk.store, account, call.get("present"), time.time(), limits)
-    if call.get("new") != call.get("again"):
-        raise ConfigError("the new passwords differ", "Go back and enter the new one twice.")
     kept = session.session_id if session else ""
-    change_password(
-        desk.store, account, call.get("new"), by=account.account_id, except_session=kept
-    )
+    try:
+        confirm_password(desk.store, account, call.get("present"), time.time(), limits)
+        if call.get("new") != call.get("again"):
+            raise ConfigError("the new passwords differ", "Enter the new one twice.")
+        change_password(
+            desk.store, account, call.get("new"), by=account.account_id, except_session=kept
+        )
+    except TooManyAttemptsError as error:
+        return _draw_own(desk, call, 403, problem=error)
+    except SignInRefusedError:
+        wrong = ConfigError("the present password is wrong", "Nothing was changed.")
+        return _draw_own(desk, call, 403, problem=wrong)
+    except ConfigError as error:
+        return _draw_own(desk, call, 400, problem=error)
     return redirect("/account")
 
 
@@ -74,10 +92,18 @@ def end_own_sessions(desk: Desk, call: Call) -> Response:
 
 def make_own_token(desk: Desk, call: Call) -> Response:
     """Make an API token for oneself, and show it this once."""
+    try:
+        secret = _make_token(desk, call)
+    except ConfigError as error:
+        return _draw_own(desk, call, 400, problem=error)
+    return _draw_own(desk, call, new_token=secret)
+
+
+def _make_token(desk: Desk, call: Call) -> str:
     account, settings = call.signed_in.account, desk.site.settings
     days = call.get("days")
     if not days.isascii() or not days.isdigit() or len(days) > _LONGEST_NUMBER:
-        raise ConfigError("the days must be a whole number", "Go back and enter a number.")
+        raise ConfigError("the days must be a whole number", "Enter a number.")
     offered = {action.value: action for action in list_scopes(account)}
     chosen = call.form.get("scope", ())
     if not chosen or not set(chosen) <= offered.keys():
@@ -94,7 +120,7 @@ def make_own_token(desk: Desk, call: Call) -> Response:
         most_days=settings.api_token_days,
         by=account.account_id,
     )
-    return _draw_own(desk, call, new_token=token.secret)
+    return token.secret
 
 
 def revoke_own_token(desk: Desk, call: Call) -> Response:
@@ -109,8 +135,23 @@ def revoke_own_token(desk: Desk, call: Call) -> Response:
 
 def list_accounts(desk: Desk, call: Call) -> Response:
     """Show all accounts with their roles."""
+    return _draw_accounts(desk, call)
+
+
+def _draw_accounts(
+    desk: Desk, call: Call, status: int = 200, *, problem: AgentError | None = None
+) -> Response:
     accounts = sorted(desk.store.accounts.read_all(), key=lambda account: account.name)
-    return desk.draw("accounts.html", call, accounts=accounts, roles=list(Role))
+    return desk.draw(
+        "accounts.html",
+        call,
+        status,
+        accounts=accounts,
+        roles=list(Role),
+        problem=problem,
+        filled_name=call.get("name"),
+        filled_roles=call.form.get("role", ()),
+    )
 
 
 def show_account(desk: Desk, call: Call) -> Response:
@@ -131,14 +172,17 @@ def show_account(desk: Desk, call: Call) -> Response:
 
 def add(desk: Desk, call: Call) -> Response:
     """Add a local account with a first password."""
-    account = add_account(
-        desk.store,
-        call.require("name", "the name"),
-        _read_roles(call),
-        time.time(),
-        by=call.signed_in.account.account_id,
-        password=call.require("password", "the first password"),
-    )
+    try:
+        account = add_account(
+            desk.store,
+            call.require("name", "The name"),
+            _read_roles(call),
+            time.time(),
+            by=call.signed_in.account.account_id,
+            password=call.require("password", "The first password"),
+        )
+    except ConfigError as error:
+        return _draw_accounts(desk, call, 400, problem=error)
     return redirect(f"/accounts/{account.account_id}")
 
 

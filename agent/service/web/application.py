@@ -34,12 +34,15 @@ from agent.service.web.callers import Caller, find_caller, read_cookie, set_cook
 from agent.service.web.forms import NO_FORM, Form, is_multipart, read_form
 from agent.service.web.guard import Guard
 from agent.service.web.outside_sign_in import find_proxied_caller
+from agent.service.web.refusals import NoPageError, NotAllowedError
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.service.web.service import HTML, Desk, Service, build_frame
 from agent.store import describe_sqlite_error
 
 API_PREFIX = "/api/v1"
 _STATUSES: Mapping[type[AgentError], int] = {
+    NoPageError: 404,
+    NotAllowedError: 403,
     ConfigError: 400,
     BenchmarkError: 400,
     DisclosureError: 409,
@@ -49,6 +52,8 @@ _STATUSES: Mapping[type[AgentError], int] = {
     ProviderError: 502,
     SignInRefusedError: 403,
 }
+
+_TITLES: Mapping[int, str] = {400: "Please correct", 403: "Not allowed", 404: "No such page"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +348,7 @@ def _convert_error(error: AgentError) -> _Problem:
     status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 500)
     return _Problem(
         status,
-        "This cannot be done now" if status != 400 else "Please correct",
+        _TITLES.get(status, "This cannot be done now"),
         str(error),
         error.advice,
     )

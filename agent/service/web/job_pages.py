@@ -12,6 +12,7 @@ from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.jobs.logs import read_log
 from agent.jobs.turns import TurnLimits, find_waits
+from agent.service.pages import suite_slug
 from agent.service.web.call import Call
 from agent.service.web.queueing import queue_for_caller
 from agent.service.web.service import Desk, redirect
@@ -43,10 +44,12 @@ def show_job(desk: Desk, call: Call) -> Response:
     caller = call.signed_in
     can_change = caller.may(Action.CHANGE_JOBS, job.account)
     can_read = can_change and not is_veiled(desk, job.command)
+    shown = veil_job(desk, job)
     return desk.draw(
         "job.html",
         call,
-        job=veil_job(desk, job),
+        job=shown,
+        results_path=_find_results(desk, shown),
         standstill=desk.service.find_queue_problem(),
         waiting=explain_all_waiting(desk, desk.store.jobs.list_open()),
         names=name_accounts(desk),
@@ -55,6 +58,14 @@ def show_job(desk: Desk, call: Call) -> Response:
         command=shlex.join(("intramural", *job.arguments)) if can_read else "",
         log=_read_log(desk, job.job_id, _LOG_SHOWN) if can_read else None,
     )
+
+
+def _find_results(desk: Desk, job: Job) -> str:
+    """Return the address of the results of a job's suite; empty if the caller sees none."""
+    suite = job.command.suite
+    if suite not in desk.store.runs.list_suites():
+        return ""
+    return f"/results/suites/{suite_slug(suite)}/index.html"
 
 
 def show_log(desk: Desk, call: Call) -> Response:

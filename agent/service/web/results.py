@@ -19,6 +19,7 @@ from agent.service.frame import Frame
 from agent.service.pages import PageFile, SitePages
 from agent.service.web import run_pages
 from agent.service.web.call import Call
+from agent.service.web.refusals import NoPageError, NotAllowedError
 from agent.service.web.service import Desk, build_frame
 from agent.store import PUBLIC
 
@@ -59,9 +60,8 @@ def show_results(desk: Desk, call: Call) -> Response:
     has_texts = _WITH_TEXTS.fullmatch(path) is not None
     page = _draw_texts(desk, call, path) if has_texts else _draw_figures(desk, call, path)
     if page is None:
-        raise ConfigError(
-            "there is no page at this address; the run or suite may have another name",
-            "Go back to the list of suites.",
+        raise NoPageError(
+            "There is no page at this address; the run or suite may have another name."
         )
     return Response(page.content, media_type=page.media_type)
 
@@ -69,10 +69,7 @@ def show_results(desk: Desk, call: Call) -> Response:
 def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     caller = call.signed_in
     if not caller.may(Action.VIEW_INSTANCES):
-        raise ConfigError(
-            "your account may not see texts of instances",
-            "An administrator can give your account another role.",
-        )
+        raise NotAllowedError("Your account may not see texts of instances.")
     frame = build_frame(caller, call.route)
     if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
         frame = replace(frame, reveal_path=f"/reveal/{path}")

@@ -232,7 +232,7 @@ def sign_request(
     """Sign a request about keys: enrolment, reset or rotation.
 
     To rotate your own key, sign twice: first the request with the old key, then the result with the
-        new key.
+    new key.
     """
     key = _check_key_options(_KeyOptions(path, password_file, module, token, label))
     with open_list(list_path.expanduser()) as known:

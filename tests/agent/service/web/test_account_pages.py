@@ -22,7 +22,8 @@ def test_who_finds_an_open_browser_cannot_change_the_password(running: RunningSe
     browser = running.sign_in("dana")
     refused = browser.submit("/account/password", present="a guess", new=NEW, again=NEW)
     assert refused.status_code == 403
-    assert "refused" in refused.text
+    assert "the present password is wrong" in refused.text
+    assert 'name="again"' in refused.text  # the form is there for another try
     assert running.visit().send("/sign-in", name="dana", password=PASSWORD).status_code == 303
 
 
@@ -70,6 +71,38 @@ def test_a_token_gets_no_more_than_its_owner_may(running: RunningService):
     for scope in ("queue_jobs", "manage_accounts", "nonsense", "reveal"):
         refused = browser.submit("/account/tokens", label="x", days="7", scope=[scope])
         assert refused.status_code == 400
+
+
+def test_a_form_that_is_refused_stays_on_its_page(running: RunningService):
+    dana, ada = running.sign_in("dana"), running.sign_in("ada")
+    for path, browser, fields, words in (
+        (
+            "/account/tokens",
+            dana,
+            {"label": "x", "days": "900", "scope": ["view_jobs"]},
+            "1 to 90 days",
+        ),
+        ("/account/tokens", dana, {"label": "x", "days": "7"}, "no action was chosen"),
+        (
+            "/accounts",
+            ada,
+            {"name": "zoe", "password": "short", "role": ["viewer"]},
+            "12 characters",
+        ),
+        (
+            "/accounts",
+            ada,
+            {"name": "dana", "password": NEW, "role": ["viewer"]},
+            "named dana already",
+        ),
+        ("/accounts", ada, {"name": "zoe", "password": NEW}, "needs a role"),
+    ):
+        refused = browser.submit(path, **fields)
+        assert refused.status_code == 400
+        assert words in refused.text
+        assert f'action="{path}"' in refused.text
+        assert NEW not in refused.text
+    assert 'value="zoe"' in refused.text
 
 
 def test_an_administrator_adds_and_locks_an_account(running: RunningService):

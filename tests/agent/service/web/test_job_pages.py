@@ -6,7 +6,7 @@ import pytest
 
 from agent.access.accounts import change_roles
 from agent.store import Account, Job, JobProgress, QueuedCommand, Role
-from tests.agent.service.filled_site import FilledSite
+from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import DEPLOYMENTS, RunningService
 
 RUN = (
@@ -69,6 +69,29 @@ def test_a_job_is_moved_to_the_front_and_to_the_end(
     for step in ("first", "last"):
         assert dana.submit(f"/jobs/{jobs[1].job_id}/{step}").status_code == 303
     assert list_order(filled) == ["c", "a"]
+
+
+def test_an_ended_job_leads_to_its_results_and_asks_no_more(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    """A job that was done still said that it was asking, and its page led nowhere."""
+    job = queue(filled, people["dana"].account_id, "a run")
+    dana = running.sign_in("dana")
+    link = 'href="/results/suites/november/index.html"'
+    assert link not in dana.get(f"/jobs/{job.job_id}").text  # there are no results yet
+    filled.add([case(0)])
+    with filled.site.store() as store:
+        store.jobs.begin(job.job_id, 1_800_000_001)
+        store.jobs.report(job.job_id, JobProgress("PubMedQA", "asking", 9, 0, 9, 2.0, "", 1.0))
+    running_page = dana.get(f"/jobs/{job.job_id}").text
+    assert "asking PubMedQA" in running_page
+    assert link in running_page
+    with filled.site.store() as store:
+        store.jobs.end(job.job_id, 0, 1_800_000_002, "")
+    ended_page = dana.get(f"/jobs/{job.job_id}").text
+    assert "asking" not in ended_page
+    assert "last PubMedQA" in ended_page
+    assert link in ended_page
 
 
 def test_what_a_job_printed_is_shown_without_control_characters(

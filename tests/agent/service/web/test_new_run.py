@@ -106,6 +106,19 @@ def test_a_server_that_is_gone_is_said_without_the_folders_of_the_machine(
     assert 'value="pubmed_qa" checked' in page.text
 
 
+def test_a_server_that_is_gone_is_named_above_several_runs(
+    running: RunningService, server: FaultServer
+):
+    """Only the blocks of the runs named it, folded away, and the sum had no duration for no reason that was said."""
+    server.stop()
+    wish = {**WISH, "benchmark": ["pubmed_qa", "head_qa"]}
+    words = read_text(running.sign_in("dana").submit("/new-run", step="forecast", **wish).text)
+    above, _, folded = words.partition("Each run")
+    assert "no expected duration: " in above
+    assert "refuses connections" in above
+    assert "refuses connections" in folded
+
+
 def test_any_output_is_read_as_blocks():
     forecast = read_forecast(["a", "  1", "  2", "b", "  3"], ["note: c"])
     assert forecast.summary is not None

@@ -179,7 +179,7 @@ def test_a_comparison_with_it_is_no_page(
     for name in ("dan", "stella"):
         browser = running.sign_in(name)
         page = browser.get(f"/results/runs/{mine}/instances-beside-{hidden.mixed_id}-1.html")
-        assert page.status_code == 400
+        assert page.status_code == 404
         assert MODEL not in page.text
 
 

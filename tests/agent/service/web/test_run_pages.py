@@ -41,7 +41,7 @@ def test_the_owner_hides_and_shows_a_run_at_once(
     sent = dana.submit(f"/runs/{run_id}/privacy", private="yes")
     assert sent.status_code == 303
     assert sent.headers["location"] == page_of(run_id)
-    assert vera.get(page_of(run_id)).status_code == 400
+    assert vera.get(page_of(run_id)).status_code == 404
     assert "<strong>Private.</strong>" in dana.get(page_of(run_id)).text
     assert dana.submit(f"/runs/{run_id}/privacy", private="no").status_code == 303
     assert "Private." not in vera.get(page_of(run_id)).text
@@ -82,7 +82,7 @@ def test_a_deleted_run_is_gone_from_every_page(
     sent = dana.submit(f"/runs/{run_id}/delete")
     assert sent.headers["location"] == "/results/suites/november/index.html"
     for path in (page_of(run_id), f"/results/runs/{run_id}/instance-1.html"):
-        assert dana.get(path).status_code == 400, path
+        assert dana.get(path).status_code == 404, path
     assert run_id not in dana.get("/results/suites/november/index.html").text
     assert dana.submit(f"/runs/{run_id}/delete").status_code == 403  # nobody owns what is not there
     last = running.sign_in("ada").submit(f"/runs/{other}/delete")

@@ -7,7 +7,7 @@ import pytest
 
 from agent.service.web.health import HealthChecks
 from agent.site.settings import Settings
-from tests.agent.service.filled_site import FilledSite
+from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import RunningService
 
 WITHIN_S = 120
@@ -91,6 +91,17 @@ def test_no_secret_and_no_folder_of_the_machine_is_shown(
     ):
         assert hidden not in page
     assert "proxy.example:3128" in page
+
+
+def test_an_administrator_is_told_that_texts_are_not_for_them(
+    filled: FilledSite, running: RunningService
+):
+    run_id = filled.add([case(0)])
+    ada = running.sign_in("ada")
+    refused = ada.get(f"/results/runs/{run_id}/instances-1.html")
+    assert refused.status_code == 403
+    assert "may not see texts of instances" in refused.text
+    assert ada.get("/results/runs/nothing/index.html").status_code == 404
 
 
 def test_an_administrator_changes_a_number_which_later_commands_use(
