@@ -45,13 +45,13 @@ def test_a_run_and_its_judging_report_their_phases_and_end(site: Site):
     open_benchmark(site, instances=2)
     reports: dict[str, JobProgress] = {}
     with (
-        FaultServer(models=["m"], answer="Words", latency_s=0.3) as model,
+        FaultServer(models=["judge"], answer="Words", latency_s=0.3) as model,
         judge_server(says(verdict(3, 3)), latency_s=1.3) as judge,
     ):
-        deploy(site, {"a": judge.url})
+        deploy(site, {"a": judge.url, "b": model.url})
         write_jury(site.judges, "a")
-        entry = ("run", "-r", "open:model=m", "--server", model.url, "--suite", "s", "-n", "1")
-        run = queue_job(site, (*entry, "--no-judging"))
+        entry = "open:model=test/b,model_deployment=local/b"
+        run = queue_job(site, ("run", "-r", entry, "--suite", "s", "-n", "1", "--no-judging"))
         judging = queue_job(site, ("judge", "--suite", "s", "-n", "1"))
         assert (len(run.servers), len(judging.servers)) == (1, 1)
 
@@ -69,7 +69,7 @@ def test_a_run_and_its_judging_report_their_phases_and_end(site: Site):
     assert judged.started_at is not None
     assert asked.ended_at <= judged.started_at  # the suite is judged when it is complete
     assert set(reports) == {"asking", "judging"}
-    assert (judged.progress.label, judged.progress.done) == ("jury: m", 2)
+    assert (judged.progress.label, judged.progress.done) == ("jury: test/b", 2)
 
 
 def test_no_text_of_a_record_stands_in_rows_logs_or_names_of_files(
