@@ -9,13 +9,31 @@ from agent.site.directory import Site
 
 
 def check_access(site: Site) -> Iterator[Check]:
-    """Check the accounts, the OpenID provider and the trusted proxy, as far as the site has them."""
+    """Check the service's address, accounts, OpenID provider and trusted proxy, as far as the site has them."""
+    if _has_service_address(site):
+        yield run_check("service", lambda: _check_service(site))
     if _count_accounts(site):
         yield run_check("accounts", lambda: _check_accounts(site))
     if site.settings.oidc_issuer is not None:
         yield run_check("OpenID provider", lambda: _check_provider(site))
     if site.settings.trusted_proxy is not None:
         yield run_check("trusted proxy", lambda: _check_trusted_proxy(site))
+
+
+def _has_service_address(site: Site) -> bool:
+    settings = site.settings
+    names = ("service_host", "service_origin", "service_tls_certificate", "service_tls_key")
+    return any(name in settings.model_fields_set for name in names)
+
+
+def _check_service(site: Site) -> Check:
+    from agent.service.web.address import check_tls_files, read_address
+
+    address = read_address(site, None)
+    check_tls_files(address)
+    way = "with its certificate" if address.certificate else "without a certificate of its own"
+    origin = address.origin or f"{address.host}:{address.port}"
+    return Check("service", "ok", f"opened at {origin}, {way}")
 
 
 def _count_accounts(site: Site) -> int:

@@ -61,6 +61,14 @@ def _check_ca_bundle(subject: str, path: Path, setting: str) -> Check:
 
 def _check_proxy(subject: str, url: str, setting: str) -> Check:
     address = describe_address(url)
+    if not url.startswith(("http://", "https://")):
+        return Check(
+            subject,
+            "failed",
+            "not a URL that begins with http:// or https://",
+            f"Write http://HOST:PORT as {setting}.",
+            ConfigError.exit_code,
+        )
     if not accepts_connections(url):
         return Check(
             subject,

@@ -25,10 +25,14 @@ def serve(site: "Site", port: int | None) -> None:
     does. Only this machine can open the pages, unless site.yaml says otherwise. Stop with Ctrl-C: jobs resume at the
     next start.
     """
-    from agent.service.web.serve import find_origin, listen, read_address
+    from agent.access.proxy import read_trusted_proxy
+    from agent.service.web.address import check_tls_files, read_address
+    from agent.service.web.serve import find_origin, listen
     from agent.service.web.serve import serve as serve_site
 
     address = read_address(site, port)
+    check_tls_files(address)
+    read_trusted_proxy(site.settings)
     with site.store() as store:
         if not store.accounts.read_all():
             click.echo(
@@ -38,5 +42,5 @@ def serve(site: "Site", port: int | None) -> None:
                 err=True,
             )
     with listen(address) as listener:
-        click.echo(f"{find_origin(address, listener)}/  (Ctrl-C stops it)")
-        serve_site(site, address, listener)
+        origin = find_origin(address, listener)
+        serve_site(site, address, listener, lambda: click.echo(f"{origin}/  (Ctrl-C stops it)"))

@@ -33,9 +33,14 @@ REJECTION_WORDS: Final[Mapping[str, str]] = {
     "not_agreed": "this was not agreed on",
     "too_much": "it reveals too much",
     "shorter_history": "the site's history is shorter than the steward's list: was this machine restored?",
-    "other": "another reason: ask the steward",
+    "other": "another reason, which the steward tells",
 }
-_ASK: Final = "Nothing was changed. Ask the steward for another file."
+_EXPECTED_SIGNED: Final = (
+    "Nothing was changed. Give the file that `intramural-steward approve` wrote, not the request."
+)
+_EXPECTED_REJECTED: Final = (
+    "Nothing was changed. Give the file that `intramural-steward reject` wrote, not the request."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,8 @@ def read_signed(data: bytes) -> tuple[bytes, ...]:
         return read_signed_drafts(data).envelopes
     except ProtocolError as error:
         raise DisclosureError(
-            f"this is not a file of signed drafts ({error.code}: {error.detail})", _ASK
+            f"this is not a file of signed drafts ({error.code}: {error.detail})",
+            _EXPECTED_SIGNED,
         ) from None
 
 
@@ -94,5 +100,6 @@ def read_rejected(data: bytes) -> Rejection:
         return read_rejection(data)
     except ProtocolError as error:
         raise DisclosureError(
-            f"this is not a file of rejected drafts ({error.code}: {error.detail})", _ASK
+            f"this is not a file of rejected drafts ({error.code}: {error.detail})",
+            _EXPECTED_REJECTED,
         ) from None

@@ -421,12 +421,7 @@ def parse_settings(data: bytes, folder: Path) -> Settings:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        faults = "; ".join(
-            _name_fault(fault["loc"], _describe_fault(fault["type"], fault["msg"]))
-            for fault in error.errors(include_input=False, include_url=False)
-        )
-        advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
-        raise ConfigError(f"site.yaml: {faults}", advice) from None
+        raise _describe_faults(error) from None
     # Commands run in any directory, so a relative path must not depend on the current one.
     paths = {}
     for name in _PATHS_FROM_SITE:
@@ -436,13 +431,27 @@ def parse_settings(data: bytes, folder: Path) -> Settings:
     return settings.model_copy(update=paths)
 
 
+def _describe_faults(error: ValidationError) -> ConfigError:
+    """Return an error that lists all faults; only an unknown setting needs the list of the known ones."""
+    faults = error.errors(include_input=False, include_url=False)
+    words = "; ".join(
+        _name_fault(fault["loc"], _describe_fault(fault["type"], fault["loc"], fault["msg"]))
+        for fault in faults
+    )
+    if any(fault["type"] == "extra_forbidden" for fault in faults):
+        advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
+    else:
+        advice = ConfigError.advice
+    return ConfigError(f"site.yaml: {words}", advice)
+
+
 def _name_fault(location: tuple[int | str, ...], fault: str) -> str:
     """Return the fault after its key; a rule about several settings names them itself."""
     key = ".".join(str(part) for part in location)
     return f"{key}: {fault}" if key else fault
 
 
-def _describe_fault(kind: str, message: str) -> str:
+def _describe_fault(kind: str, location: tuple[int | str, ...], message: str) -> str:
     """Return the fault in this program's own words."""
     if kind == "extra_forbidden":
         return "unknown setting"
@@ -450,6 +459,8 @@ def _describe_fault(kind: str, message: str) -> str:
         return "is required"
     if kind == "model_type":
         return "expected a mapping of keys"
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(str(location[0]), "has characters that are not allowed here")
     message = message.removeprefix("Value error, ")
     message = message.replace("Input should be ", "expected ")
     for pydantic_words, words in _TYPES.items():
@@ -457,6 +468,13 @@ def _describe_fault(kind: str, message: str) -> str:
     return message
 
 
+_PATTERNS = {
+    "service_origin": "expected an address without a path, such as https://eval.hospital.example:8766",
+    "trusted_proxy_user_header": "expected the name of a header",
+    "trusted_proxy_groups_header": "expected the name of a header",
+    "alert_site_label": "expected at most 40 letters, digits, spaces, dots, underscores and hyphens",
+    "alert_smtp_host": "expected the name or the IP address of a mail server, without a port",
+}
 _TYPES = {
     "a valid integer": "a whole number",
     "a valid number": "a number",

@@ -59,6 +59,7 @@ def test_answering_no_signs_nothing_and_leaves_no_trace(steward: Steward) -> Non
     reply = steward.approve(steward.ask(*chain()), answer="y\nn\n")
     assert reply.code == 1
     assert "Nothing was signed." in reply.output
+    assert "To sign only the drafts before this one, name each with --digest." in reply.output
     assert not (steward.folder / "signed.json").exists()
     assert not steward.list_path.exists()
 
@@ -211,7 +212,9 @@ def test_a_rejected_draft_may_be_approved_later(steward: Steward) -> None:
         "reject", file, "--reason", "other", "--out", "no", "--list", steward.list_path
     )
     assert rejected.code == 0, rejected.errors
-    assert steward.approve(file).code == 0
+    approved = steward.approve(file)
+    assert approved.code == 0
+    assert approved.output.count("You rejected this statement before (other).") == 3
     assert [entry["decision"] for entry in steward.decisions()] == ["rejected"] * 3 + [
         "approved"
     ] * 3

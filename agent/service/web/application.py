@@ -19,7 +19,9 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp
 
 from agent.access.refusals import ProviderError, SignInRefusedError
+from agent.access.roles import Action
 from agent.access.sessions import check_csrf, read_session_limits
+from agent.access.tokens import PERSONAL
 from agent.errors import (
     AgentError,
     BenchmarkError,
@@ -322,8 +324,20 @@ def _check_permission(desk: Desk, route: Route | ApiRoute, call: Call) -> None:
         allowed = caller.can_enter(route.action)
     else:
         allowed = caller.may(route.action, route.find_owner(desk, call))
+    if not allowed and caller.lacks_scope(route.action):
+        raise _RefusedError(_describe_missing_scope(route.action))
     if not allowed:
         raise _RefusedError(_NOT_ALLOWED)
+
+
+def _describe_missing_scope(action: Action) -> _Problem:
+    """Return what to tell a program whose account may do more than its token."""
+    advice = (
+        "Only a person who is signed in may do this."
+        if action in PERSONAL
+        else "Make another token with this scope, on the page of the account."
+    )
+    return _Problem(403, "Not allowed", f"This API token lacks the scope {action.value}.", advice)
 
 
 def _check_form(call: Call) -> None:

@@ -19,6 +19,7 @@ from agent.service.web.model_lines import Models
 from agent.service.web.service import Desk
 from agent.service.web.shown_jobs import veil_job
 from agent.service.web.site_pages import HEALTH
+from agent.service.web.waiting_requests import list_waiting_requests
 from agent.store import Job, JobState, Role, Run
 
 _RECENT_JOBS: Final = 20
@@ -54,6 +55,8 @@ def list_points(desk: Desk, call: Call, known: Known) -> Iterator[Point]:
         yield from _list_accounts(desk)
     if caller.can_enter(Action.VIEW_OUTBOX):
         yield from _list_drafts(desk, call)
+    if caller.can_enter(Action.APPROVE_SUBMISSIONS):
+        yield from _list_key_requests(desk)
     yield from _list_failed_jobs(desk, call)
     yield from _list_unfinished(call, known)
     if caller.can_enter(Action.VIEW_MODELS):
@@ -102,6 +105,19 @@ def _list_drafts(desk: Desk, call: Call) -> Iterator[Point]:
         yield Point(f"{format_count(waiting, 'draft')} {verb} for a steward’s decision.", "/outbox")
     else:
         yield Point(f"{format_count(waiting, 'draft')} of yours {verb} for the steward.", "/outbox")
+
+
+def _list_key_requests(desk: Desk) -> Iterator[Point]:
+    """Yield the requests about keys that no steward has signed yet."""
+    try:
+        requests = list_waiting_requests(desk)
+    except AgentError:
+        return  # `_list_drafts` says that the outbox cannot be read
+    for request in requests:
+        if not request.is_sent:
+            subject = "The replacement of a key" if request.kind == "rotate" else "A new epoch"
+            words = f"{subject} waits for a steward’s signature."
+            yield Point(words, f"/outbox/requests/{request.kind}")
 
 
 def _list_failed_jobs(desk: Desk, call: Call) -> Iterator[Point]:

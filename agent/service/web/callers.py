@@ -36,6 +36,12 @@ class Caller:
             return False
         return may(self.account, action, owner)
 
+    def lacks_scope(self, action: Action) -> bool:
+        """Return whether the account may take an action, and only its API token does not allow it."""
+        if self.scopes is None or action in self.scopes:
+            return False
+        return find_reach(self.account, action) is not None
+
     def can_enter(self, action: Action) -> bool:
         """Return whether the caller may take an action at all, be it only on what is their own."""
         if self.scopes is not None and action not in self.scopes:

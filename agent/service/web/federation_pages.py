@@ -13,10 +13,11 @@ from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.service import Desk
-from agent.service.web.waiting_requests import list_waiting_requests
+from agent.service.web.waiting_requests import is_key_listed, list_waiting_requests
 from agent.site.new_keys import load_agent_keys
 from protocol.description import format_day, name_both
-from protocol.registry import SiteKey
+from protocol.predicates import RotatePredicate
+from protocol.registry import Site, SiteKey
 
 _FAILED = 502
 _REFUSED = 409
@@ -50,8 +51,6 @@ def show_federation(
         return desk.draw("federation_none.html", call, status, problem=problem)
     membership = federation.read_membership()
     entry = None if registry is None else registry.sites.get(membership.site)
-    outbox = Outbox(desk.site.submissions)
-    sent = [link for link in outbox.list_submissions() if link.state is State.SENT]
     return desk.draw(
         "federation.html",
         call,
@@ -70,7 +69,7 @@ def show_federation(
         if registry
         else [],
         requests=list_waiting_requests(desk),
-        has_pending_rotation=any(link.kind == "rotate" for link in sent),
+        has_pending_rotation=_has_pending_rotation(desk, entry),
     )
 
 
@@ -85,7 +84,10 @@ def update(desk: Desk, call: Call) -> Response:
     record_event(desk, call, "registry updated", f"version={done.registry.version}")
     notice = f"This is version {done.registry.version}, the newest."
     if done.has_new_agent_key:
-        notice += " The new agent key is in force and installed."
+        notice += (
+            " The new agent key is in force and installed. A data scientist or a steward sends the statement about it "
+            "in the outbox, for its receipt."
+        )
     return show_federation(desk, call, notice=notice)
 
 
@@ -99,6 +101,17 @@ def _describe(desk: Desk, site_id: str) -> str:
         return describe_enrolment(desk.site, registry, site_id)
     except AgentError as error:
         return f"{error}. {error.advice}"
+
+
+def _has_pending_rotation(desk: Desk, entry: Site | None) -> bool:
+    """Return whether the replacement of a key was sent and is not in force, so that it can be taken back."""
+    for link in Outbox(desk.site.submissions).list_submissions():
+        rotation = link.statement
+        if link.state is not State.SENT or not isinstance(rotation, RotatePredicate):
+            continue
+        if entry is None or not is_key_listed(entry, rotation):
+            return True
+    return False
 
 
 def _list_own_keys(desk: Desk) -> frozenset[str]:

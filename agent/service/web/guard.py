@@ -25,6 +25,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _MISDIRECTED = 421
+_NOT_THE_ADDRESS = "This service answers only at its own address, service_origin in site.yaml."
 _FORBIDDEN = 403
 _TOO_LARGE = 413
 
@@ -80,7 +81,7 @@ class Guard:
     def _find_fault(self, method: str, headers: Headers, *, is_upload: bool) -> Response | None:
         hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
-            return _refuse(_MISDIRECTED, "This service answers only at its own address.")
+            return _refuse(_MISDIRECTED, _NOT_THE_ADDRESS)
         if not is_upload and _read_length(headers) > LARGEST_BODY:
             return _refuse(_TOO_LARGE, _describe_size())
         if method in SAFE_METHODS or _has_token(headers):

@@ -10,6 +10,7 @@ from agent.disclosure.site_gate import read_newest_registry
 from agent.service.web.service import Desk
 from protocol.envelope import Envelope, decode
 from protocol.predicates import ResetPredicate, RotatePredicate
+from protocol.registry import Site
 from protocol.statements import parse_statement
 
 KINDS: Final[tuple[Kind, ...]] = ("rotate", "reset")
@@ -66,10 +67,19 @@ def find_waiting_request(desk: Desk, kind: str) -> WaitingRequest | None:
     if isinstance(statement, ResetPredicate):
         is_waiting = statement.header.epoch > entry.epoch
     else:
-        is_waiting = statement.header.epoch == entry.epoch and _is_free(outbox, envelope, statement)
+        is_waiting = (
+            statement.header.epoch == entry.epoch
+            and not is_key_listed(entry, statement)
+            and _is_free(outbox, envelope, statement)
+        )
     if not is_waiting:
         return None
     return WaitingRequest(known, data, envelope, statement, _was_sent(desk, envelope.digest))
+
+
+def is_key_listed(entry: Site, rotation: RotatePredicate) -> bool:
+    """Return whether the registry lists the new key of a rotation, so that the rotation is in force."""
+    return any(key.key.der == rotation.new_key for key in entry.keys)
 
 
 def _is_free(outbox: Outbox, envelope: Envelope, statement: RotatePredicate) -> bool:

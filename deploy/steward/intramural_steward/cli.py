@@ -205,7 +205,7 @@ def approve(
             envelopes = sign_pages(chosen, signer, known)
     write_new(out, write_signed_drafts(SignedDrafts(tuple(envelopes))))
     click.echo(
-        f"{_count(len(envelopes), 'draft')} signed to {out.name}. Return it to the site, where it is read with"
+        f"{_count(len(envelopes), 'draft')} signed to {out.name}. Return it to the site: by the page of the outbox, or"
     )
     click.echo(f"  intramural submission approve --signed {out.name}")
 
@@ -414,6 +414,8 @@ def _agree(pages: list[Page], question: str, *, yes: bool) -> None:
         click.echo(render_text(page))
         if not (yes or click.confirm(f"{question} ({page.description.digest[:8]})?", err=True)):
             click.echo("Nothing was signed.")
+            if page is not pages[0]:
+                click.echo("To sign only the drafts before this one, name each with --digest.")
             raise click.exceptions.Exit(1)
 
 

@@ -58,7 +58,12 @@ def check_continuity(
         faults += _compare_audit_logs(asked, all_approved)
         faults += _compare_registries(asked, all_approved)
     return Continuity(
-        faults=tuple(faults), cautions=(*cautions, *_caution_about_release(asked, approved))
+        faults=tuple(faults),
+        cautions=(
+            *(f"You rejected this statement before ({entry.reason})." for entry in same[-1:]),
+            *cautions,
+            *_caution_about_release(asked, approved),
+        ),
     )
 
 

@@ -338,6 +338,14 @@ def test_a_proxy_that_does_not_answer(site: Site):
     assert "proxy in site.yaml" in check.advice
 
 
+def test_a_proxy_without_its_scheme_is_not_called_unreachable(site: Site):
+    check = found(setting(site, "proxy: proxy.hospital.example:3128"), "proxy")
+    assert (check.verdict, check.finding) == (
+        "failed",
+        "not a URL that begins with http:// or https://",
+    )
+
+
 def test_files_and_proxies_of_a_deployment_are_named_with_it(site: Site):
     (site.directory / "model_deployments.yaml").write_text(
         "model_deployments:\n  - name: a/b\n    ca_bundle: own.pem\n    proxy: http://127.0.0.1:9\n"

@@ -73,6 +73,24 @@ def test_a_secret_file_that_others_can_read_fails(site: Site):
     assert only_check(site).finding == "recognised by its address and a secret"
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("service_host: hospital.example\n", "service_host must be an IP address"),
+        ("service_host: 0.0.0.0\n", "nothing encrypts the way there"),
+        ("service_tls_certificate: a.pem\n", "must be set together"),
+        (
+            "service_tls_certificate: a.pem\nservice_tls_key: b.pem\n",
+            "service_tls_certificate: {directory}/a.pem cannot be read",
+        ),
+    ],
+)
+def test_an_address_at_which_the_service_would_not_start_fails(site: Site, text: str, said: str):
+    check = only_check(configure(site, text))
+    assert (check.subject, check.verdict) == ("service", "failed")
+    assert said.format(directory=site.directory) in check.finding
+
+
 def test_a_store_that_is_gone_is_left_to_its_own_check(site: Site):
     (site.directory / "store" / "site.sqlite3").unlink()
     assert list(check_access(site)) == []

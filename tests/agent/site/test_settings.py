@@ -30,6 +30,34 @@ def test_every_wrong_key_is_named_at_once_and_no_value_is_quoted(tmp_path: Path)
     assert "CANARY" not in str(refused.value) + refused.value.advice
 
 
+def test_the_known_settings_are_listed_only_for_an_unknown_one(tmp_path: Path):
+    with pytest.raises(ConfigError) as unknown:
+        read_settings(written(tmp_path, "site_name: A\ncolour: red\n"))
+    assert "service_origin" in unknown.value.advice
+    with pytest.raises(ConfigError) as wrong:
+        read_settings(written(tmp_path, "site_name: A\njobs_at_once: 0\n"))
+    assert wrong.value.advice == ConfigError.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("service_origin: eval.hospital.example", "expected an address without a path, such as"),
+        ("trusted_proxy_user_header: 'X User'", "expected the name of a header"),
+        ("alert_site_label: <b>", "expected at most 40 letters"),
+        ("alert_smtp_host: mail/25", "expected the name or the IP address of a mail server"),
+        ("alert_smtp_user: a b", "has characters that are not allowed here"),
+    ],
+)
+def test_a_value_of_the_wrong_form_is_answered_in_words_and_not_with_a_pattern(
+    tmp_path: Path, line: str, said: str
+):
+    with pytest.raises(ConfigError) as refused:
+        read_settings(written(tmp_path, f"site_name: A\n{line}\n"))
+    assert said in str(refused.value)
+    assert "^" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     "text", ["- a\n", "site_name: A\nsite_name: B\n", "site_name: {\n", "\x00"]
 )

@@ -13,8 +13,9 @@ import uvicorn
 from agent.access.accounts import add_account
 from agent.access.roles import Action
 from agent.access.tokens import create_token
+from agent.service.web.address import Address
 from agent.service.web.application import build_application
-from agent.service.web.serve import Address, listen
+from agent.service.web.serve import listen
 from agent.service.web.service import Service
 from agent.site.directory import Site
 from agent.store import Account, Role

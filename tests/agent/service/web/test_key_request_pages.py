@@ -39,6 +39,7 @@ def test_the_agents_key_is_replaced(
     assert asked.headers["location"] == "/federation/requests/rotate"
     assert "asks to replace its agent's key" in read(ada.get("/federation/requests/rotate").text)
     assert "waits for a steward" in read(stella.get("/outbox").text)
+    assert "The replacement of a key waits for a steward" in read(stella.get("/").text)
     request = stella.get("/outbox/requests/rotate/file").content
     assert hand_in(stella, "rotate", request)[0] == 409  # the steward's signature is missing
     signed = steward.sign_request(request, tmp_path / "steward.key")
@@ -46,9 +47,14 @@ def test_the_agents_key_is_replaced(
     assert states(site, "rotate") == ["sent"]
     waiting = ada.submit("/federation/rotate", role="agent")
     assert waiting.status_code == 409  # one is pending
+    assert "waits for a steward" not in read(stella.get("/").text)
+    assert "Take the replacement back" in ada.get("/federation").text
     before = (site.keys / "agent.key").read_bytes()
     decide(served)
-    assert "The new agent key is in force" in read(ada.submit("/federation/registry").text)
+    done = read(ada.submit("/federation/registry").text)
+    assert "The new agent key is in force" in done
+    assert "waits for the central team" not in done
+    assert "Take the replacement back" not in done
     assert (site.keys / "agent.key").read_bytes() != before
     assert stella.submit("/outbox/send").status_code == 303
     assert states(site, "rotate") == ["receipted"]

@@ -80,6 +80,6 @@ def test_a_site_without_an_aggregator_has_empty_pages_that_say_what_comes_first(
 ) -> None:
     ada = running.sign_in("ada")
     assert "intramural enroll" in ada.get("/receipts").text
-    assert "Nothing is registered and nothing was prepared yet." in read(
+    assert "No dataset was registered, and no figure of protected data was prepared yet." in read(
         ada.get("/receipts/ledger").text
     )

@@ -149,6 +149,10 @@ def test_a_token_is_limited_to_its_scopes(running: RunningService, people: dict[
     assert browser.get("/api/v1/runs", **headers).status_code == _FORBIDDEN
     sent = browser.client.post("/api/v1/jobs", json={"arguments": ["run"]}, headers=headers)
     assert sent.status_code == _FORBIDDEN
+    assert sent.json()["error"] == "This API token lacks the scope queue_jobs."
+    limited = {"Authorization": f"Bearer {running.make_token(people['vera'], Action.VIEW_JOBS)}"}
+    denied = browser.client.post("/api/v1/jobs", json={"arguments": ["run"]}, headers=limited)
+    assert denied.json()["error"] == NOT_ALLOWED  # no other token of this account would help
 
 
 def test_a_wrong_token_is_not_helped_by_a_cookie(running: RunningService):
