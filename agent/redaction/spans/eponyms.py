@@ -110,14 +110,15 @@ def is_eponym(span: Span, text: str) -> bool:
     value = text[span.start : span.end]
     if value.isupper() and _is_trial(value):
         return True
-    if value.islower() and len(value) >= _SHORTEST_SMALL_TRIAL and _is_trial(value.upper()):
-        return True
     if _ROMAN.fullmatch(value) and _SMALL_BEFORE.search(text, max(0, span.start - 2), span.start):
         return True
     names, is_in_phrase = _read_names(value), _is_in_phrase(text, span)
     before = text[max(0, span.start - _REACH) : span.start]
     if _is_said_of_person(text, span, before):
         return False
+    if value.islower() and len(value) >= _SHORTEST_SMALL_TRIAL and _is_trial(value.upper()):
+        # "seen by lantern" may be a person, whatever trials are called.
+        return not _is_common_surname(value) and not is_introduced(text, span.start)
     if not names and not is_in_phrase:
         return _is_in_list_of_term(text, span) or _is_unlisted_eponym(text, span)
     if is_in_phrase or _is_disease(names, before) or _GRADE_BEFORE.search(before):

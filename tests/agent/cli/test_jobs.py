@@ -53,9 +53,11 @@ def test_a_wrong_run_is_not_queued(site: Site):
 
 
 def test_the_list_says_why_a_job_waits_and_how_far_another_is(site: Site):
-    entry = ("run", "-r", "pubmed_qa:model=m", "--server", "http://127.0.0.1:1/v1")
-    first, second = queue_job(site, entry), queue_job(site, (*entry, "--suite", "t"))
+    entry = ("run", "-r", "pubmed_qa:model=m", "--server", "http://127.0.0.1:1/v1", "--queue")
+    call(site, *entry)
+    call(site, *entry, "--suite", "t")
     with site.store() as store:
+        first, second = store.jobs.list_open()
         store.jobs.begin(first.job_id, 1.0)
         progress = JobProgress("PubMedQA: m", "asking", 3, 1, 10, 2.0, "5 to 7 s left", 4e9)
         store.jobs.report(first.job_id, progress)
