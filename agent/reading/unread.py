@@ -221,7 +221,7 @@ _COMMON_KEYS = frozenset(
         *("modelanswer", "option", "pick", "prediction", "result", "response", "selected", "selection"),
         *("selectedanswer", "selectedoption", "yourchoice", "classification", "category", "class", "conclusion"),
         *("assessment", "decision", "evaluation", "finaldecision", "finalverdict", "judgement", "judgment"),
-        *("verdict", "label", "letter"),
+        *("verdict", "label", "letter", "outcome"),
         *("correct", "factual", "hallucinated", "hallucination", "iscorrect", "isfactual", "ishallucinated"),
         *("truthful", "number", "score", "value", "unit", "query", "sql", "code", "codes", "output", "text", "content"),
         *("analysis", "argument", "chainofthought", "comment", "confidence", "details", "evidence", "explanation"),

@@ -50,7 +50,7 @@ def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled
         assert "JSON without an answer key" in shown
         assert "`parser=json,answer_field=NAME` or" not in shown
         assert "`parser=json,answer_field=NAME` in the run entry" in shown
-        assert "keys: reasoning, pick" in shown
+        assert "keys: reasoning, outcome" in shown
         assert [canary for canary in CANARIES if canary in shown] == []
     notice = run(filled).stderr
     assert "9 of 20 answers unread (exact_match)" in notice
@@ -176,9 +176,9 @@ def test_an_overridden_parser_is_the_first_thing_to_drop(filled: FilledSite, tmp
 
 @pytest.mark.full
 def test_only_common_words_are_shown_as_keys(filled: FilledSite):
-    answer = '{"verdict": "unclear", "Maria Holloway": "unclear", "why": "?"}'
+    answer = '{"outcome": "unclear", "Maria Holloway": "unclear", "why": "?"}'
     filled.add([unread(number, answer) for number in range(3)])
     for words in ((), ("--unread",)):
         done = run(filled, *words)
-        assert "keys: verdict, why" in done.output
+        assert "keys: outcome, why" in done.output
         assert "Holloway" not in done.output
