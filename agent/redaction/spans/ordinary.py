@@ -103,7 +103,8 @@ _LANGUAGE_BEFORE = regex.compile(
     r"(?i)(?<!\p{L})(?:in|speaks?|speaking|spoken|language|interpreter|interpreted|translated into"
     r"|into|reads|fluent)[ :(]{1,3}$"
 )
-_SUFFIXES = frozenset({"jr", "sr"})  # of names, from which the models take them apart
+# Suffixes of names, which the models take apart from them, at times with a stressed word behind: "Sr. NOT"
+_SUFFIXES = frozenset({"jr", "sr", "not", "denies"})
 _BARE_PAIR = regex.compile(r"\d{1,2}/\d{1,2}")
 _UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
 _LISTS_OF_TIMES = (
