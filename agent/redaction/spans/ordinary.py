@@ -103,8 +103,8 @@ _LANGUAGE_BEFORE = regex.compile(
     r"(?i)(?<!\p{L})(?:in|speaks?|speaking|spoken|language|interpreter|interpreted|translated into"
     r"|into|reads|fluent)[ :(]{1,3}$"
 )
-# Suffixes of names, which the models take apart from them, at times with a stressed word behind: "Sr. NOT"
-_SUFFIXES = frozenset({"jr", "sr", "not", "denies"})
+# "Sr. NOT": the models take suffixes apart from their names, at times with the stressed word behind them.
+_SUFFIXES_AND_STRESSED_WORDS = frozenset({"jr", "sr", "not", "denies"})
 _BARE_PAIR = regex.compile(r"\d{1,2}/\d{1,2}")
 _UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
 _LISTS_OF_TIMES = (
@@ -221,7 +221,7 @@ def _is_label_or_credential(span: Span, text: str) -> bool:
             or len(parts[0]) > _SHORTEST_ACRONYM
         )
     lower = [part.lower() for part in parts]
-    if all(part in _read_titles() or part in _SUFFIXES for part in lower):
+    if all(part in _read_titles() or part in _SUFFIXES_AND_STRESSED_WORDS for part in lower):
         return True
     if span.entity in ("NAME", "LOCATION") and len(parts) == 1 and lower[0] in words("languages"):
         before = text[max(0, span.start - _REACH) : span.start]
