@@ -223,7 +223,7 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
 
 def _read_heads(path: Path) -> list[AuditHead]:
     """Read a file of heads: canonical JSON, one head per line."""
-    from agent.disclosure.audit_report import is_link
+    from agent.disclosure.record_check import is_link
     from agent.io.atomic_files import read_bounded
     from protocol.canonical import parse_canonical
     from protocol.errors import ProtocolError

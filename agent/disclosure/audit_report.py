@@ -1,48 +1,43 @@
 """Check the audit log, and recompute submitted results from the store; the command line and the page call this."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from agent.delivery.outbox import LIVE, Outbox, Submission
 from agent.disclosure.recomputation import recompute_submission
+from agent.disclosure.record_check import AuditOutcome, RecordCheck, split_head
 from agent.disclosure.site_gate import open_gate
 from agent.errors import DisclosureError
 from agent.site.directory import Site
 from agent.store import AuditHead, Store
 
-MATCH: Final = "match"
-DIFFERENT: Final = "different"
 _SHORT: Final = 12  # characters of a digest that are shown
-_LINK_DIGITS: Final = 64
-_HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
-@dataclass(frozen=True, slots=True)
-class AuditCheck:
-    """The outcome of one check: MATCH, DIFFERENT, or that it cannot be checked, with the finding in words."""
-
-    subject: str
-    outcome: str
-    finding: str
-
-
-def check_log(store: Store) -> AuditCheck:
+def check_log(store: Store) -> RecordCheck:
     """Return the number of events in the log. Raises StoreError if the log was changed."""
     events = len(store.audit.read_events())
-    return AuditCheck("audit log", MATCH, f"{events} events, all unchanged")
+    return RecordCheck("audit log", AuditOutcome.MATCH, f"{events} events, all unchanged")
 
 
-def check_heads(store: Store, heads: Iterable[AuditHead]) -> list[AuditCheck]:
+def check_heads(store: Store, heads: Iterable[AuditHead]) -> list[RecordCheck]:
     """Compare the log with heads that somebody else kept."""
-    checks: list[AuditCheck] = []
+    checks: list[RecordCheck] = []
     for head in sorted(set(heads)):
         finding = store.audit.compare_head(*head)
-        checks.append(AuditCheck(f"head {head.number}", DIFFERENT if finding else MATCH, finding))
+        checks.append(
+            RecordCheck(
+                f"head {head.number}",
+                AuditOutcome.DIFFERENT if finding else AuditOutcome.MATCH,
+                finding,
+            )
+        )
     return checks
 
 
-def check_results(site: Site, store: Store, digest: str | None, today_day: int) -> list[AuditCheck]:
+def check_results(
+    site: Site, store: Store, digest: str | None, today_day: int
+) -> list[RecordCheck]:
     """Recompute every approved result, or only the one that is named by at least 8 characters of its digest.
 
     Raises:
@@ -57,11 +52,11 @@ def check_results(site: Site, store: Store, digest: str | None, today_day: int) 
     if not chosen:
         return []
     gate = open_gate(site, today_day)
-    checks: list[AuditCheck] = []
+    checks: list[RecordCheck] = []
     for submission in chosen:
         found = recompute_submission(store, gate, submission, site.own_benchmarks)
         subject = f"submission {submission.digest[:_SHORT]}"
-        checks.append(AuditCheck(subject, found.outcome.value, found.finding))
+        checks.append(RecordCheck(subject, found.outcome, found.finding))
     return checks
 
 
@@ -76,13 +71,5 @@ def require_result(submission: Submission) -> Submission:
 
 def parse_audit_head(text: str) -> AuditHead | None:
     """Return the head in the form NUMBER:LINK, in which `intramural audit` prints it; None for other texts."""
-    number, _, link = text.strip().partition(":")
-    is_number = number.isascii() and number.isdecimal() and int(number) >= 1
-    if not is_number or not is_link(link):
-        return None
-    return AuditHead(int(number), link)
-
-
-def is_link(value: object) -> bool:
-    """Return whether a value is the link of an event: 64 hex digits."""
-    return isinstance(value, str) and len(value) == _LINK_DIGITS and set(value) <= _HEX_DIGITS
+    head = split_head(text)
+    return None if head is None or head[0] < 1 else AuditHead(*head)

@@ -6,9 +6,9 @@ not show that the model gave this answer: the holder of the data key could have 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from agent.disclosure.commitment import OpenedLeaf
+from agent.disclosure.record_check import AuditOutcome
 from agent.metrics import Means
 from agent.metrics.own import name_cell_metric
 from agent.runs.rescore import score_again
@@ -16,14 +16,6 @@ from agent.store import Run, Store
 from agent.vocabulary import Reason, Unscored
 
 ScoresByMetric = Mapping[str, float | Unscored]
-
-
-class AuditOutcome(StrEnum):
-    """The outcome of comparing signed data with the store."""
-
-    MATCH = "match"
-    DIFFERENT = "different"
-    NOT_CHECKABLE = "not_checkable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,14 @@ from agent.disclosure.ledger import (
     derive_ledger_key,
     read_ledger,
 )
+from agent.disclosure.record_check import AuditOutcome, RecordCheck, split_head
 from agent.site.directory import Site
 from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.description import format_day
 from protocol.predicates import LedgerHead
 from protocol.registry import Registry
 
-MATCH: Final = "match"
-DIFFERENT: Final = "different"
 _SHORT: Final = 12  # characters of a digest that are shown
-_LINK_DIGITS: Final = 64
-_HEX_DIGITS: Final = frozenset("0123456789abcdef")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +46,6 @@ class LedgerRow:
     units: int | None = None
     figures: int | None = None
     published: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerCheck:
-    """The comparison of the ledger with one of its heads; `outcome` is MATCH or DIFFERENT."""
-
-    subject: str
-    outcome: str
-    finding: str
 
 
 def read_site_ledger(site: Site) -> Ledger:
@@ -101,11 +89,11 @@ def _build_release_row(
     )
 
 
-def check_statements(ledger: Ledger, submissions: Sequence[Submission]) -> list[LedgerCheck]:
+def check_statements(ledger: Ledger, submissions: Sequence[Submission]) -> list[RecordCheck]:
     """Compare the ledger with the head in each statement of the chain, from the epoch of its first entry on."""
     first = ledger.entries[0].content if ledger.entries else None
     first_epoch = first.epoch if isinstance(first, ResetEntry) else 0
-    checks: list[LedgerCheck] = []
+    checks: list[RecordCheck] = []
     for submission in submissions:
         if submission.header.epoch >= first_epoch:
             subject = f"{submission.kind} {submission.digest[:_SHORT]}"
@@ -113,10 +101,10 @@ def check_statements(ledger: Ledger, submissions: Sequence[Submission]) -> list[
     return checks
 
 
-def check_head(ledger: Ledger, head: LedgerHead, subject: str) -> LedgerCheck:
+def check_head(ledger: Ledger, head: LedgerHead, subject: str) -> RecordCheck:
     """Compare the ledger with a head that somebody else kept, or that a statement contains."""
     if ledger.holds(head):
-        return LedgerCheck(subject, MATCH, f"entry {head.length}")
+        return RecordCheck(subject, AuditOutcome.MATCH, f"entry {head.length}")
     if head.length > ledger.head.length:
         finding = (
             f"entries {ledger.head.length + 1} to {head.length} are missing: "
@@ -127,13 +115,10 @@ def check_head(ledger: Ledger, head: LedgerHead, subject: str) -> LedgerCheck:
             f"entry {head.length} differs from the original: "
             "the ledger was restored from a backup and then continued"
         )
-    return LedgerCheck(subject, DIFFERENT, finding)
+    return RecordCheck(subject, AuditOutcome.DIFFERENT, finding)
 
 
 def parse_head(text: str) -> LedgerHead | None:
     """Return the head in the form NUMBER:LINK, in which `intramural ledger show` prints it; None for other texts."""
-    number, _, link = text.strip().partition(":")
-    is_link = len(link) == _LINK_DIGITS and set(link) <= _HEX_DIGITS
-    if not (number.isascii() and number.isdecimal()) or not is_link:
-        return None
-    return LedgerHead(int(number), link)
+    head = split_head(text)
+    return None if head is None else LedgerHead(*head)

@@ -22,9 +22,9 @@ from agent.disclosure.commitment import (
 )
 from agent.disclosure.findings import Finding
 from agent.disclosure.gate import GatedRelease, decide
-from agent.disclosure.leaf_rescoring import AuditOutcome
 from agent.disclosure.ledger import Ledger, ReleaseEntry
 from agent.disclosure.prepare import Gate, choose_policy
+from agent.disclosure.record_check import AuditOutcome
 from agent.disclosure.scorecard import token_limits
 from agent.errors import AgentError, DisclosureError
 from agent.runs.delete_run import DELETED_EVENT

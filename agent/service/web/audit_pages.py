@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from starlette.responses import Response
 
 from agent.disclosure.audit_report import (
-    AuditCheck,
     check_heads,
     check_log,
     check_results,
     parse_audit_head,
 )
+from agent.disclosure.record_check import RecordCheck
 from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
@@ -59,7 +59,7 @@ def show_audit(desk: Desk, call: Call) -> Response:
 
 def verify(desk: Desk, call: Call) -> Response:
     """Compute every approved result again from the store, and compare it with what was signed."""
-    checks: list[AuditCheck] = [check_log(desk.store)]
+    checks: list[RecordCheck] = [check_log(desk.store)]
     checks += check_results(desk.site, desk.store, None, today_day())
     differing = sum(check.outcome != "match" for check in checks)
     record_event(desk, call, "results verified", f"checks={len(checks)} differing={differing}")

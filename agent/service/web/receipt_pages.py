@@ -8,13 +8,13 @@ from agent.access.roles import Action
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.delivery.receipts import check_receipt
 from agent.disclosure.ledger_report import (
-    DIFFERENT,
     check_head,
     check_statements,
     list_rows,
     parse_head,
     read_site_ledger,
 )
+from agent.disclosure.record_check import AuditOutcome
 from agent.disclosure.site_gate import read_newest_registry
 from agent.errors import AgentError, DisclosureError
 from agent.service.web.call import Call
@@ -102,7 +102,7 @@ def show_ledger(desk: Desk, call: Call) -> Response:
         call,
         rows=list(reversed(list_rows(ledger, read_newest_registry(desk.site)))),
         statements=len(checks),
-        differing=[check for check in checks if check.outcome == DIFFERENT],
+        differing=[check for check in checks if check.outcome == AuditOutcome.DIFFERENT],
         compared=check_head(ledger, head, f"Entry {head.length}") if head else None,
         given=given,
         is_no_head=bool(given) and head is None,
