@@ -214,14 +214,18 @@ class Dispatcher:
     def _queue_due(self, store: Store) -> None:
         """Queue the jobs of schedules whose time has come.
 
-        Times that passed while no dispatcher ran lead to one job, not to one for each. A clock that is set back leads
-        to none: the times that were dealt with are stored.
+        Times that passed while no dispatcher ran, or while the schedule's account was locked, lead to one job, not to
+        one for each. A clock that is set back leads to none: the times that were dealt with are stored.
         """
         if time.monotonic() < self._next_schedules:
             return
         self._next_schedules = time.monotonic() + _SCHEDULES_EVERY_S
         now = self._clock()
+        accounts = store.accounts.read_all()
+        locked = {account.account_id for account in accounts if account.locked}
         for schedule in store.jobs.list_schedules():
+            if schedule.command.account in locked:
+                continue
             due = find_last_time(schedule.cron, now)
             if due > schedule.considered_until:
                 store.jobs.queue_due(schedule, due, now)

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.access.accounts import add_account, lock_account, unlock_account
 from agent.cli.main import intramural
 from agent.jobs.dispatcher import Dispatcher, is_dispatched
 from agent.jobs.queue import add_schedule, queue_job
 from agent.site.directory import Site, create_site
-from agent.store import Job, JobState
+from agent.store import Job, JobState, Role
 from tests.agent.fault_server import FaultServer, Status, always
 from tests.agent.jobs.queued_site import MODELS, QueuedSite, wait_for
 
@@ -107,6 +108,28 @@ def test_a_schedule_queues_its_job_once_although_the_clock_is_set_back_an_hour(s
     assert step() in (0, 1)  # one more if another five minutes are full
     now[0] += 300.0
     assert step() == 1
+
+
+def test_schedules_of_a_locked_account_rest_until_it_is_unlocked(site: Site):
+    with site.store() as store:
+        account = add_account(store, "dana", [Role.DATA_SCIENTIST], now=1.0)
+    schedule = add_schedule(site, "*/5 * * * *", ("rescore",), account=account.account_id)
+    now = [schedule.made_at]
+    dispatcher = Dispatcher(site, clock=lambda: now[0])
+
+    def count_queued() -> int:
+        dispatcher._next_schedules = 0.0
+        with site.store() as store:
+            dispatcher._queue_due(store)
+            return len(store.jobs.list_open())
+
+    with site.store() as store:
+        lock_account(store, account, now[0])
+    now[0] += 3000.0
+    assert count_queued() == 0
+    with site.store() as store:
+        unlock_account(store, account)
+    assert count_queued() == 1
 
 
 def test_ended_jobs_and_their_logs_are_deleted_in_time(site: Site):
