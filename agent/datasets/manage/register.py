@@ -356,7 +356,8 @@ def read_record(site_data: Path, benchmark_id: str) -> DatasetRecord | None:
 def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -> DataState:
     """Return whether the benchmark's data exists, is unchanged since it was added and is attested if necessary.
 
-    Files with an unchanged size and modification time are only read if `verify` is set.
+    Files with an unchanged size and modification time, and files that were copied there by hand, are only read if
+    `verify` is set.
     """
     folder = site_data / benchmark.id
     if benchmark.dataset_file is not None:
@@ -373,7 +374,8 @@ def check_data(benchmark: Benchmark, site_data: Path, *, verify: bool = False) -
         return _describe_missing(benchmark)
     try:
         record = read_record(site_data, benchmark.id)
-        digests = _hash_files(folder, None if verify else record)
+        is_compared = record is not None or verify
+        digests = _hash_files(folder, None if verify else record) if is_compared else {}
     except (AgentError, OSError) as why:
         return DataState("cannot be read", str(why))
     changes = _count_changes(record.files, digests) if record else ""

@@ -211,6 +211,14 @@ def test_data_put_there_by_hand_is_used_and_told_as_such(site, own):
     )
 
 
+def test_data_put_there_by_hand_is_not_read_at_every_look(site, own, monkeypatch):
+    (site.data / "own").mkdir(parents=True)
+    path = site.data / "own" / "official.csv"
+    path.write_text(GOOD)
+    monkeypatch.setattr("hashlib.file_digest", lambda *_: pytest.fail("a file was read"))
+    assert check_data(own, site.data).state == "ready"
+
+
 def gated(site: Site) -> Benchmark:
     return define(
         site.directory / "benchmarks",
