@@ -213,7 +213,7 @@ class RunSummary:
             Note.FAMILY: jury is not None and bool(jury.family),
             Note.SAMPLE: data.known == "sample",
             Note.INVENTED: data.known == "invented",
-            Note.UNKNOWN_DATA: data.known == "unknown" and not data.own,
+            Note.UNKNOWN_DATA: data.known == "unknown" and not details.has_own_data,
             Note.CONSTRAINED: details.answer_mode == "constrained",
             Note.LOGPROB: details.answer_mode.startswith("logprob"),
             Note.OTHER_PARSER: not PARSER_KEYS.isdisjoint(details.overrides),

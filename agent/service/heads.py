@@ -7,7 +7,7 @@ from typing import Literal
 from agent.results.benchmark_names import name_benchmark
 from agent.results.summarize import MetricSummary, Note, RunSummary
 from agent.statistics.bounds import Bounds
-from agent.store import RETRIED, KeptData, Run
+from agent.store import RETRIED, Run, RunDetails
 from agent.vocabulary import Reason
 
 # "incomplete" means stopped, or with instances that have no answer.
@@ -76,17 +76,19 @@ def build_run_head(run: Run) -> RunHead:
         language_model=details.language_model,
         imported=run.imported,
         data=details.data.known,
-        data_words=describe_data(details.data),
+        data_words=describe_data(details),
         began=convert_start(run),
         is_private=run.is_private,
     )
 
 
-def describe_data(data: KeptData) -> str:
+def describe_data(details: RunDetails) -> str:
     """Describe the data that a run read."""
-    if data.known != "unknown":
-        return data.known
-    return "your own data" if data.own else "not a known version of the benchmark's data"
+    if details.data.known != "unknown":
+        return details.data.known
+    return (
+        "your own data" if details.has_own_data else "not a known version of the benchmark's data"
+    )
 
 
 def build_run_line(summary: RunSummary) -> RunLine:

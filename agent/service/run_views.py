@@ -136,7 +136,7 @@ def list_settings(run: Run) -> Iterator[tuple[str, str]]:
     yield "Temperature", f"{details.temperature:g}"
     if details.stop:
         yield "Stop sequences", str(len(details.stop))
-    yield "Data", f"{describe_data(data)}, SHA-256 {data.digest[:16]}"
+    yield "Data", f"{describe_data(details)}, SHA-256 {data.digest[:16]}"
     yield "Benchmark definition", f"SHA-256 {details.benchmark_digest[:16]}"
     yield "Agent", details.agent_version
     for workaround in details.workarounds:

@@ -212,6 +212,11 @@ class RunDetails(StoredRecord):
         """Whether the run has a metric that a jury grades."""
         return any((metric.metric or metric.name) == "jury_score" for metric in self.metrics)
 
+    @property
+    def has_own_data(self) -> bool:
+        """Whether the data is the site's own, as it is for every private benchmark: no copy of it is official."""
+        return self.data.own or (self.access == "private" and self.data.known == "unknown")
+
     def find_metric(self, name: str) -> KeptMetric | None:
         """Return the details of the metric with this name in the store."""
         return next((metric for metric in self.metrics if metric.name == name), None)

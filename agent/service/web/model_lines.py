@@ -20,7 +20,7 @@ class ModelLine:
 
     Attributes:
         served_by: "this site" for a managed server, else "another program".
-        state: in words, what is known without asking the server.
+        state: in words, what is known without asking the server now.
         probed: what the newest probe found, in a few words; empty if there was none.
         age: how long ago that was, in words; empty if there was none.
         has_failed: whether the newest probe could not be done.
@@ -103,7 +103,7 @@ def _build_line(
         deployment=name,
         model=deployment.model_name,
         served_by="this site" if deployment.managed else "another program",
-        state=_describe_deployment(deployment, is_running=name in running),
+        state=_describe_deployment(deployment, probe, is_running=name in running),
         probed=_describe_probe(probe),
         age="" if probe is None else describe_age(time.time() - probe.probed_at),
         has_failed=probe is not None and bool(probe.problem),
@@ -113,12 +113,16 @@ def _build_line(
     )
 
 
-def _describe_deployment(deployment: Deployment, *, is_running: bool) -> str:
+def _describe_deployment(
+    deployment: Deployment, probe: KeptProbe | None, *, is_running: bool
+) -> str:
     if deployment.problem:
         return deployment.problem
-    if deployment.managed is None:
-        return "usable"
-    return "runs" if is_running else "is started for a run"
+    if deployment.managed is not None:
+        return "runs" if is_running else "is started for a run"
+    if probe is None:
+        return "not asked yet"
+    return "answered" if probe.capabilities is not None else "did not answer"
 
 
 def _describe_probe(probe: KeptProbe | None) -> str:

@@ -154,3 +154,11 @@ def test_a_message_does_not_quote_values_or_long_keys():
         read_details(json.dumps({"x\n" * 500: "Anna Kowalska"}))
     assert len(str(caught.value)) < 250
     assert "Kowalska" not in str(caught.value)
+
+
+def test_a_private_benchmark_has_the_sites_own_data_unless_it_is_the_shipped_sample():
+    own = RunDetails(access="private", data=KeptData(known="unknown"))
+    assert own.has_own_data
+    assert not replace(own, data=KeptData(known="invented")).has_own_data
+    assert not replace(own, access="gated").has_own_data
+    assert replace(own, access="public", data=KeptData(own=True)).has_own_data

@@ -32,6 +32,7 @@ def server(filled: FilledSite) -> Iterator[FaultServer]:
 
 def test_a_probe_is_kept_and_shown_to_everyone(server: FaultServer, running: RunningService):
     dana = running.sign_in("dana")
+    assert "not asked yet" in dana.get("/models").text
     assert "It was never probed" in dana.get("/models/local/qwen").text
     assert dana.submit("/models/local/qwen").status_code == 303
     assert server.asked
@@ -49,7 +50,9 @@ def test_a_server_that_is_gone_is_on_the_first_page(server: FaultServer, running
     ada = running.sign_in("ada")
     assert ada.submit("/models/local/qwen").status_code == 303
     assert "failed:" in ada.get("/models/local/qwen").text
-    assert "could not be probed" in ada.get("/models").text
+    listed = ada.get("/models").text
+    assert "could not be probed" in listed
+    assert "did not answer" in listed
     assert "local/qwen could not be used" in ada.get("/").text
 
 
