@@ -73,8 +73,10 @@ def repeats_options(lines: Sequence[str], options: OptionTexts) -> bool:
         return False
     repeated: set[int] = set()
     for line in lines:
+        if not "A" <= line[0] <= "Z" or line[1:2] not in _LETTER_MARKS:
+            return False
         option = options.get_letter_option(line[0])
-        if option == UNKNOWN or line[1:2] not in _LETTER_MARKS:
+        if option == UNKNOWN:
             return False
         if plain_words(line[2:]) != options.plain_texts[option]:
             return False

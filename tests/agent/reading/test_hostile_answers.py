@@ -3,6 +3,8 @@
 import time
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agent.metrics.exact import normalise
 from agent.reading.choice import extract_option
@@ -172,3 +174,13 @@ def test_an_opened_box_and_many_spaces():
         read("The answer is \\boxed{" + " " * (LENGTH - 100))
         read("answer is" + " " * (LENGTH - 100) + "x")
         assert time.process_time() - before < 1
+
+
+@given(st.lists(st.text(max_size=12), max_size=6).map("\n".join))
+@example("ßeta\nßeta\nßeta blocker")  # the capital of "ß" has two characters
+@example("\ufb01x\n\u0149a\n\u0130.")
+def test_no_answer_is_an_error(answer: str):
+    extract_option(answer, ("Aspirin", "Heparin", "ß", "None"))
+    find_verdict(answer, {0: "The dose is 5 mg."})
+    for read in (find_number, find_date, find_days, find_query):
+        read(answer)
