@@ -218,8 +218,8 @@ def work_command(site: Site, job_id: str, lifeline: bool) -> None:
     from agent.cli.unread import hide_examples
     from agent.jobs.worker import Worker
 
-    hide_examples()  # the output is kept in a file
-    Worker(site, job_id, run_command_line).work(lifeline=lifeline)
+    with hide_examples():  # the output is kept in a file
+        Worker(site, job_id, run_command_line).work(lifeline=lifeline)
 
 
 @jobs.group()

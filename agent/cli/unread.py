@@ -1,7 +1,9 @@
 """Show which answers were not read: their kinds, redacted examples, and the option to try."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +27,17 @@ _HALF = 90  # characters of the beginning and of the end of a long example
 _PURGED = "texts purged"
 _KEPT = "this output is kept in a file; `intramural summarize --unread` shows them"
 
+_hides_examples = ContextVar("hides_examples", default=False)
 
-_hides_examples = False
 
-
-def hide_examples() -> None:
-    """Show no examples from now on, since the output of this process is kept in a file."""
-    global _hides_examples  # noqa: PLW0603 (one process, one output)
-    _hides_examples = True
+@contextmanager
+def hide_examples() -> Iterator[None]:
+    """Return a context in which no example is shown, since the output is kept in a file."""
+    token = _hides_examples.set(True)
+    try:
+        yield
+    finally:
+        _hides_examples.reset(token)
 
 
 class ExampleRedactor:
@@ -45,7 +50,7 @@ class ExampleRedactor:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._clearer: Clearer | None = None
-        self.problem = _KEPT if _hides_examples else ""
+        self.problem = _KEPT if _hides_examples.get() else ""
 
     def redact(self, examples: "Sequence[UnreadAnswer]") -> list[str]:
         """Return the answers, redacted and shortened; none if the engine cannot be opened."""

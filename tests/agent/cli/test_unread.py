@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from agent.cli import unread as unread_module
 from agent.cli.summarize import summarize
+from agent.cli.unread import hide_examples
 from agent.reading.version import READING_VERSION
 from agent.vocabulary import Reason, Unscored
 from tests.agent.runs.suites import answers_file
@@ -58,15 +58,15 @@ def test_examples_are_redacted_and_grouped_by_kind_with_the_option_to_try(filled
     assert run(filled, "--unread").stdout.count("I'm sorry") == 5
 
 
-def test_a_jobs_log_holds_no_example(filled: FilledSite, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(unread_module, "_hides_examples", False)  # undone after the test
-    unread_module.hide_examples()
+def test_a_jobs_log_holds_no_example(filled: FilledSite):
     refusals = [unread(number, "I'm sorry, I cannot help.") for number in range(9)]
     filled.add([*refusals, *graded(10, 20)[9:]])
-    notice = run(filled).stderr
+    with hide_examples():
+        notice = run(filled).stderr
     assert "9 of 20 answers unread (exact_match)" in notice
     assert "I'm sorry" not in notice
     assert "No examples are shown: this output is kept in a file" in notice
+    assert "I'm sorry" in run(filled).stderr  # only meanwhile
 
 
 def test_rows_hold_counts_reasons_and_kinds(filled: FilledSite):
