@@ -10,7 +10,7 @@ AgentError                 base; the command line prints message and advice, and
 ├── StoreError         8   a key or the store is missing, too widely readable, or damaged
 └── SignInRefusedError, ProviderError  1  someone is not let in to the service (agent/access/refusals.py)
 
-Exit code 0 means success, 1 an unexpected error, 9 a run in which failures left instances unscored.
+Exit code 0 means success, 1 an unexpected error, 9 failures that left instances unscored or runs unstarted.
 Messages never quote a prompt, an answer, a record or a server's reply to one, which may contain patients' text.
 """
 

@@ -220,11 +220,11 @@ def run(
         from agent.runs.serve_runs import run_while_serving
 
         waiting = {name: WaitingNotes(name) for name in served}
-        outcomes = run_while_serving(site, entries, run_options, waiting, progress)
+        done = run_while_serving(site, entries, run_options, waiting, progress)
     else:
-        outcomes = run_entries(site, entries, run_options, progress)
+        done = run_entries(site, entries, run_options, progress)
     try:
-        report_outcomes(site, outcomes, run_options, progress.noted)
+        report_outcomes(site, done, run_options, progress.noted)
     finally:  # also after failed instances, which the report ends with an exit code
         if output_path is not None:
             _write_output(site, output_path, run_options.suite, progress)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent.inference.outage import LostServer
     from agent.results.summarize import RunSummary
     from agent.runs.plan import RunOptions
-    from agent.runs.run import RunOutcome
+    from agent.runs.run import RunOutcome, RunsDone
     from agent.store import Run
 
 EXIT_FAILED_INSTANCES = 9
@@ -34,7 +34,7 @@ EXIT_FAILED_INSTANCES = 9
 
 def report_outcomes(
     site: Site,
-    outcomes: "Sequence[RunOutcome]",
+    done: "RunsDone",
     options: "RunOptions",
     noted: "Collection[str]" = (),
 ) -> None:
@@ -44,10 +44,11 @@ def report_outcomes(
 
     Args:
         site: the site.
-        outcomes: what the command did.
+        done: what the command did.
         options: its options.
         noted: notes that the command has written already.
     """
+    outcomes = done.outcomes
     deployments = _read_usable_deployments(site)
     prices_by_name = {} if options.server else find_prices(deployments)
     runs = [outcome.summary.run for outcome in outcomes]
@@ -68,7 +69,10 @@ def report_outcomes(
     for line in silent_juries:
         click.echo(printable(line), err=True)
     print_lost_servers(server for outcome in outcomes for server in outcome.lost)
-    if silent_juries or any(outcome.failed or outcome.judged.open for outcome in outcomes):
+    for left_out in done.not_started:
+        click.echo(f"{printable(left_out.describe())}. Run the same command again.", err=True)
+    is_incomplete = any(outcome.failed or outcome.judged.open for outcome in outcomes)
+    if silent_juries or is_incomplete or done.not_started:
         raise click.exceptions.Exit(EXIT_FAILED_INSTANCES)
 
 

@@ -9,7 +9,7 @@ _EXIT_CODES = {
     6: "the disclosure gate refused; see the log",
     7: "the download failed; queue the job again later",
     8: "the store or a key could not be used, as on a full disk; see the log, then queue the job again",
-    9: "some instances have no answer or no verdict; queue the job again, and it asks only for these",
+    9: "some instances have no answer or no verdict; see the log, then queue the job again: it asks only for these",
 }
 
 

@@ -380,13 +380,13 @@ class Site:
         progress = open_progress(quiet=quiet)
         if served:
             waiting = dict.fromkeys(served, _wait_silently)
-            outcomes = run_in_foreground(
+            done = run_in_foreground(
                 lambda: run_while_serving(self._site, parsed, options, waiting, progress)
             )
         else:
-            outcomes = run_in_foreground(lambda: run_entries(self._site, parsed, options, progress))
-        failed = sum(outcome.failed for outcome in outcomes)
-        unseated = sum(outcome.judged.open for outcome in outcomes)
+            done = run_in_foreground(lambda: run_entries(self._site, parsed, options, progress))
+        failed = sum(outcome.failed for outcome in done.outcomes)
+        unseated = sum(outcome.judged.open for outcome in done.outcomes)
         if failed:
             progress.note(f"{failed:,} without an answer; run it again to ask only those")
         if unseated:

@@ -86,14 +86,55 @@ class RunOutcome:
         return max((metric.unscored.get(Reason.CONTEXT_LENGTH, 0) for metric in metrics), default=0)
 
 
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """Runs that were not started, because their server cannot be used.
+
+    Attributes:
+        runs: their names.
+        error: why not; names the deployment.
+    """
+
+    runs: tuple[str, ...]
+    error: InferenceError
+
+    def describe(self) -> str:
+        """Return a clause that says how many runs were not started, and why."""
+        return f"{format_count(len(self.runs), 'run')} not started: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunsDone:
+    """What became of a command's entries.
+
+    Attributes:
+        by_entry: the outcome of each run, by the position of its entry.
+        not_started: the runs without an outcome whose servers cannot be used.
+        is_stopped: whether no further run was started after one in which an instance failed, see `exit_on_error`.
+    """
+
+    by_entry: Mapping[int, RunOutcome]
+    not_started: tuple[NotStarted, ...] = ()
+    is_stopped: bool = False
+
+    @property
+    def outcomes(self) -> list[RunOutcome]:
+        """The outcomes in the order of their entries."""
+        return [self.by_entry[number] for number in sorted(self.by_entry)]
+
+
 def run_entries(
     site: Site, entries: Sequence[RunEntry], options: RunOptions, progress: Progress
-) -> list[RunOutcome]:
-    """Run every entry, one after the other, and return their outcomes.
+) -> RunsDone:
+    """Run every entry, one after the other.
+
+    Every server is probed before the first question. Entries whose server cannot be used are left out while there are
+    others, except with `exit_on_error`.
 
     Raises:
         ConfigError, BenchmarkError: an entry cannot be planned; no server was contacted.
-        InferenceError: a server cannot be reached or lacks a feature that a run needs; no question was asked.
+        InferenceError: no server can be reached and has the features that its runs need, or that of a judge cannot;
+            no question was asked.
     """
     plans = plan_runs(site, entries, options)
     for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
@@ -113,11 +154,15 @@ def run_entries(
         for plan in open_plans:
             if not (options.replace and _may_replace(store, plan)):
                 _refuse_to_lose(store, plan)
-        capabilities = asyncio.run(_probe_all(open_plans, limits))
-        workarounds: dict[str, Sequence[str]] = {}
-        for plan in open_plans:  # check every server before the first question
-            server = capabilities[identify_server(plan.deployment)]
-            workarounds[plan.name] = list_workarounds(plan, server)
+        probed = asyncio.run(_probe_all(open_plans, limits))
+        not_started = _find_unusable(open_plans, probed)
+        if not_started and (options.exit_on_error or _covers_all(not_started, plans)):
+            raise not_started[0].error
+        for each in not_started:
+            progress.note(each.describe())
+        left_out = {name for each in not_started for name in each.runs}
+        open_plans = [plan for plan in open_plans if plan.name not in left_out]
+        capabilities = probed.capabilities
         with advise_judging_later():
             judges = asyncio.run(probe_judges([plan.jury for plan in open_plans], limits))
         for note in _describe_replicas(open_plans, {**judges, **capabilities}):
@@ -126,20 +171,22 @@ def run_entries(
         means = replace(site.means, note=progress.note)
         watch = ServerWatch(limits, progress.note)
         context = RunContext(limits, progress, judges, redactor, means, watch)
-        outcomes = []
-        for plan in plans:
+        by_entry: dict[int, RunOutcome] = {}
+        for number, plan in enumerate(plans):
+            if plan.name in left_out:
+                continue
             outcome = settled.get(plan.name)
             if outcome is None:
                 server = capabilities[identify_server(plan.deployment)]
-                outcome = _carry_out(store, plan, server, workarounds[plan.name], context)
+                outcome = _carry_out(store, plan, server, context)
                 outcome = replace(outcome, lost=watch.list_lost())
-            outcomes.append(outcome)
-            left = len(plans) - len(outcomes)
+            by_entry[number] = outcome
+            left = len(plans) - len(by_entry)
             if options.exit_on_error and outcome.failed and left:
                 runs = format_count(left, "further run")
                 progress.note(f"{plan.name}: instances failed; {runs} not started")
-                break
-        return outcomes
+                return RunsDone(by_entry, not_started, is_stopped=True)
+        return RunsDone(by_entry, not_started)
 
 
 def _describe_replicas(
@@ -157,7 +204,15 @@ def _describe_replicas(
     return notes
 
 
-async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[ServerKey, Capabilities]:
+@dataclass(frozen=True, slots=True)
+class _Probed:
+    """What the servers of a command's plans can do, and why some of them cannot be used."""
+
+    capabilities: Mapping[ServerKey, Capabilities]
+    errors: Mapping[ServerKey, InferenceError]
+
+
+async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> _Probed:
     """Probe each model of each deployment once, for what its plans need."""
     deployments: dict[ServerKey, Deployment] = {}
     needs: dict[ServerKey, Needs] = {}
@@ -165,10 +220,42 @@ async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> Mapping[Serve
         key = identify_server(plan.deployment)
         deployments[key] = plan.deployment
         needs[key] = needs.get(key, Needs()).join(derive_needs(plan))
-    capabilities = {}
+    capabilities: dict[ServerKey, Capabilities] = {}
+    errors: dict[ServerKey, InferenceError] = {}
     for key, deployment in deployments.items():
-        capabilities[key] = await probe_deployment(deployment, limits, needs[key])
-    return capabilities
+        try:
+            capabilities[key] = await probe_deployment(deployment, limits, needs[key])
+        except InferenceError as error:
+            errors[key] = error
+    return _Probed(capabilities, errors)
+
+
+def _find_unusable(plans: Sequence[Plan], probed: _Probed) -> tuple[NotStarted, ...]:
+    """Return the plans whose servers cannot be used, grouped by problem."""
+    by_problem: dict[str, NotStarted] = {}
+    for plan in plans:
+        error = _find_server_error(plan, probed)
+        if error is not None:
+            before = by_problem.get(str(error))
+            names = (*before.runs, plan.name) if before else (plan.name,)
+            by_problem[str(error)] = NotStarted(names, error)
+    return tuple(by_problem.values())
+
+
+def _covers_all(not_started: Sequence[NotStarted], plans: Sequence[Plan]) -> bool:
+    return sum(len(each.runs) for each in not_started) == len(plans)
+
+
+def _find_server_error(plan: Plan, probed: _Probed) -> InferenceError | None:
+    """Return why the plan's server cannot be used; None if it can."""
+    key = identify_server(plan.deployment)
+    if key in probed.errors:
+        return probed.errors[key]
+    try:
+        list_workarounds(plan, probed.capabilities[key])
+    except InferenceError as error:
+        return error
+    return None
 
 
 def derive_needs(plan: Plan) -> Needs:
@@ -293,13 +380,10 @@ def derive_request_keys(
 
 
 def _carry_out(
-    store: Store,
-    plan: Plan,
-    capabilities: Capabilities,
-    workarounds: Sequence[str],
-    context: RunContext,
+    store: Store, plan: Plan, capabilities: Capabilities, context: RunContext
 ) -> RunOutcome:
     """Ask, score and judge one plan while holding the lock of its run."""
+    workarounds = list_workarounds(plan, capabilities)
     with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
         run_id = _begin_run(store, plan, capabilities, workarounds)
         asking = _ask_and_score(store, plan, run_id, capabilities, context)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from agent.catalog.deployments import Deployment, find_deployment, read_deployments
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.io.progress import Progress
 from agent.io.wording import nearest
 from agent.judging.judge_run import (
@@ -19,7 +19,7 @@ from agent.judging.jury_selection import find_judge_deployment
 from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
 from agent.model_servers.start import Waiting, serve
 from agent.runs.plan import RunOptions
-from agent.runs.run import RunOutcome, run_entries
+from agent.runs.run import NotStarted, RunOutcome, RunsDone, run_entries
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.store import Run, Store
@@ -34,8 +34,8 @@ def run_while_serving(
     options: RunOptions,
     served: Mapping[str, Waiting],
     progress: Progress,
-) -> list[RunOutcome]:
-    """Run every entry, and return the outcomes in the order of the entries.
+) -> RunsDone:
+    """Run every entry.
 
     Entries of other deployments are run first. Then each of the servers is started, asked and stopped, so that one GPU
     suffices for several models. Juries with a judge on one of these servers are asked after all answers are stored: its
@@ -49,8 +49,8 @@ def run_while_serving(
         progress: the progress display.
 
     Raises:
-        ConfigError, BenchmarkError, InferenceError: see `agent.runs.run.run_entries` and
-            `agent.model_servers.start.serve`.
+        ConfigError, BenchmarkError: see `agent.runs.run.run_entries` and `agent.model_servers.start.serve`.
+        InferenceError: no server can be used, or `exit_on_error` is set and one cannot; or a judge's cannot.
     """
     deployments = read_deployments(site.deployments)
     _check_names(served, deployments)
@@ -60,19 +60,32 @@ def run_while_serving(
     for number, entry in enumerate(entries):
         name = "" if options.server else find_deployment(entry, deployments).name
         by_server[name if name in served else ""].append(number)
-    outcomes: dict[int, RunOutcome] = {}
+    by_entry: dict[int, RunOutcome] = {}
+    not_started: list[NotStarted] = []
     for name, numbers in by_server.items():
         if not numbers:
             continue
-        with serve(site, deployments[name], served[name]) if name else nullcontext():
-            done = run_entries(site, [entries[number] for number in numbers], options, progress)
-        outcomes.update(zip(numbers, done, strict=False))
-        if len(done) < len(numbers):  # stopped after failed instances, see `exit_on_error`
-            return [outcomes[number] for number in sorted(outcomes)]
-    in_order = [outcomes[number] for number in sorted(outcomes)]
-    if options.no_judging:
-        return in_order
-    return _LateJudging(site, options, deployments, served, progress).judge(in_order)
+        chosen = [entries[number] for number in numbers]
+        try:
+            with serve(site, deployments[name], served[name]) if name else nullcontext():
+                done = run_entries(site, chosen, options, progress)
+        except InferenceError as error:  # of this server; the others can still be run
+            left_out = NotStarted(tuple(entry.description for entry in chosen), error)
+            progress.note(left_out.describe())
+            not_started.append(left_out)
+            if options.exit_on_error:
+                raise
+            continue
+        for position, outcome in done.by_entry.items():
+            by_entry[numbers[position]] = outcome
+        not_started += done.not_started
+        if done.is_stopped:
+            return RunsDone(by_entry, tuple(not_started), is_stopped=True)
+    if not_started and not by_entry:
+        raise not_started[0].error
+    if not options.no_judging:
+        _LateJudging(site, options, deployments, served, progress).judge(by_entry)
+    return RunsDone(by_entry, tuple(not_started))
 
 
 def _check_names(served: Mapping[str, Waiting], deployments: _Deployments) -> None:
@@ -120,12 +133,12 @@ class _LateJudging:
         self._served = served
         self._progress = progress
 
-    def judge(self, outcomes: Sequence[RunOutcome]) -> list[RunOutcome]:
-        """Ask the juries, one server after the other; return the outcomes with the judging.
+    def judge(self, by_entry: dict[int, RunOutcome]) -> None:
+        """Ask the juries, one server after the other, and put the judging into the outcomes.
 
         Judges whose servers are not started here are asked first.
         """
-        by_id = {outcome.summary.run.run_id: outcome for outcome in outcomes}
+        by_id = {outcome.summary.run.run_id: outcome for outcome in by_entry.values()}
         judges_by_run = self._find_judges(by_id)
         runs_by_others: dict[tuple[str, ...], list[str]] = {}
         for run_id, judges in judges_by_run.items():
@@ -139,7 +152,8 @@ class _LateJudging:
             if run_ids:
                 with serve(self._site, self._deployments[name], waiting):
                     self._ask(by_id, (name,), run_ids)
-        return [by_id[outcome.summary.run.run_id] for outcome in outcomes]
+        for number, outcome in by_entry.items():
+            by_entry[number] = by_id[outcome.summary.run.run_id]
 
     def _find_judges(self, by_id: Mapping[str, RunOutcome]) -> dict[str, tuple[str, ...]]:
         """Return the deployments of the judges of each run that waits for a judge on a server started here."""

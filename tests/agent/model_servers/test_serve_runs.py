@@ -12,7 +12,7 @@ from agent.catalog.model_server import ModelServer
 from agent.catalog.run_entries import parse_run_entry
 from agent.cli.doctor import examine
 from agent.cli.run import run as run_command
-from agent.errors import ConfigError
+from agent.errors import ConfigError, InferenceError
 from agent.io.progress import Progress
 from agent.model_servers import start
 from agent.model_servers.engines import EngineStart
@@ -62,11 +62,33 @@ def test_each_model_is_served_for_its_entries_and_the_outcomes_keep_their_order(
     entries = [parse_run_entry(f"pubmed_qa:model=org/{name}") for name in ("two", "one")]
     options = RunOptions("try", max_eval_instances=2)
     served = dict.fromkeys(("local/one", "local/two"), lambda seconds: None)
-    outcomes = run_while_serving(site, entries, options, served, Progress(quiet=True))
+    done = run_while_serving(site, entries, options, served, Progress(quiet=True))
+    outcomes = done.outcomes
     assert [outcome.summary.run.deployment for outcome in outcomes] == ["local/two", "local/one"]
     assert [outcome.asked for outcome in outcomes] == [2, 2]
     assert (tmp_path / "runs").read_text() == "xx"
     assert list(list_running(site.servers)) == []
+
+
+def test_a_server_that_does_not_start_does_not_keep_the_next_from_being_run(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+):
+    describe = start.describe_start
+
+    def refuse_one(server: ModelServer, name: str, port: int, token: str) -> EngineStart:
+        if name == "org/one":
+            raise InferenceError("the server of local/one needs more memory than there is")
+        return describe(server, name, port, token)
+
+    monkeypatch.setattr(start, "describe_start", refuse_one)
+    entries = [parse_run_entry(f"pubmed_qa:model=org/{name}") for name in ("one", "two")]
+    served = dict.fromkeys(("local/one", "local/two"), lambda seconds: None)
+    options = RunOptions("try", max_eval_instances=2)
+    done = run_while_serving(site, entries, options, served, Progress(quiet=True))
+    assert list(done.by_entry) == [1]
+    assert [each.runs for each in done.not_started] == [("pubmed_qa:model=org/one",)]
+    with pytest.raises(InferenceError, match="needs more memory"):
+        run_while_serving(site, entries[:1], options, served, Progress(quiet=True))
 
 
 def test_judges_are_served_when_all_models_have_answered(site: Site, tmp_path: Path):
@@ -80,7 +102,8 @@ def test_judges_are_served_when_all_models_have_answered(site: Site, tmp_path: P
 
     def run() -> list[RunOutcome]:
         (tmp_path / "served").write_text("")
-        return run_while_serving(site, entries, RunOptions("try"), served, Progress(quiet=True))
+        done = run_while_serving(site, entries, RunOptions("try"), served, Progress(quiet=True))
+        return done.outcomes
 
     for outcome in run():
         # The small engine's words are no verdict, and are not asked for again.
@@ -121,7 +144,8 @@ def test_other_weights_under_the_same_name_are_another_model(site: Site):
 
     def run(suite: str, *, replace: bool = False) -> RunOutcome:
         options = RunOptions(suite, max_eval_instances=2, replace=replace)
-        (outcome,) = run_while_serving(site, entries, options, served, Progress(quiet=True))
+        done = run_while_serving(site, entries, options, served, Progress(quiet=True))
+        (outcome,) = done.outcomes
         return outcome
 
     first = run("try").summary.run.details.weights

@@ -40,9 +40,8 @@ def plan(site: Site, entry: str, **options: object) -> Plan:
 def run(site: Site, url: str, *entries: str, **options: object) -> list[RunOutcome]:
     """Run entries against the server at `url`."""
     given = RunOptions("s", server=url, **options)  # type: ignore[arg-type]
-    return run_entries(
-        site, [parse_run_entry(entry) for entry in entries], given, Progress(quiet=True)
-    )
+    parsed = [parse_run_entry(entry) for entry in entries]
+    return run_entries(site, parsed, given, Progress(quiet=True)).outcomes
 
 
 def answers_file(path: Path, answers: Mapping[str, str]) -> Path:

@@ -54,13 +54,14 @@ def site(tmp_path: Path, server: FaultServer) -> Site:
 
 
 def run(site: Site, **options: object) -> RunOutcome:
-    (done,) = run_entries(
+    done = run_entries(
         site,
         [parse_run_entry("graded:model=hospital/b")],
         RunOptions("s", **options),
         Progress(quiet=True),
     )  # type: ignore[arg-type]
-    return done
+    (outcome,) = done.outcomes
+    return outcome
 
 
 def kept(store: Store) -> tuple[list[dict[str, object]], dict[int, list[Seat]]]:

@@ -1,9 +1,12 @@
 """What a run asks of its server: a question once, counts where a limit is set, and options in the chosen way."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
+from agent.cli.run import run as run_command
 from agent.errors import ConfigError, InferenceError
 from agent.results.summarize import summarise_benchmarks
 from agent.site.directory import Site, create_site
@@ -197,3 +200,48 @@ def test_an_account_cannot_replace_a_run_of_another_as_it_cannot_delete_it(site:
         mine = site.serve(Audience("dana"))
         (outcome,) = run(mine, server.url, "own:model=a/b", max_eval_instances=1, replace=True)
     assert outcome.summary.main.mean.n == 1
+
+
+@pytest.fixture
+def two_servers(site: Site) -> Iterator[Site]:
+    """A site with a server that answers, and one that is gone."""
+    write_benchmark(site, "own", [{"note": "an invented note", "gold": "yes"}], METRICS)
+    with FaultServer(models=["a/dead"]) as gone:
+        dead_url = gone.url
+    with FaultServer(models=["a/alive"], answer="yes") as server:
+        lines = ["model_deployments:"]
+        for name, url in (("dead", dead_url), ("alive", server.url)):
+            client = f"{{class_name: VLLMChatClient, args: {{base_url: '{url}'}}}}"
+            lines.append(f"  - {{name: local/{name}, model_name: a/{name}, client_spec: {client}}}")
+        site.deployments.write_text("\n".join(lines))
+        yield site
+
+
+def invoke_run(site: Site, *words: str) -> Result:
+    return CliRunner().invoke(run_command, ["--suite", "s", "--quiet", *words], obj=site)
+
+
+def test_a_dead_server_does_not_keep_the_others_from_being_run(two_servers: Site):
+    both = ("-r", "own:model=a/dead", "own:model=a/alive")
+    done = invoke_run(two_servers, *both)
+    assert done.exit_code == 9
+    assert "asked 1" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("1 run not started: ")
+    assert "local/dead" in done.stderr
+    with two_servers.store() as store:
+        assert [stored.deployment for stored in store.runs.select("s")] == ["local/alive"]
+    again = invoke_run(two_servers, *both)
+    assert again.exit_code == 9
+    assert "kept 1" in again.stdout
+
+
+def test_with_exit_on_error_or_without_any_usable_server_no_question_is_asked(two_servers: Site):
+    for words in (
+        ("-r", "own:model=a/alive", "own:model=a/dead", "--exit-on-error"),
+        ("-r", "own:model=a/dead"),
+    ):
+        done = invoke_run(two_servers, *words)
+        assert isinstance(done.exception, InferenceError)
+        assert "local/dead" in str(done.exception)
+        with two_servers.store() as store:
+            assert list(store.runs.select("s")) == []
