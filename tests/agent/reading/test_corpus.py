@@ -18,12 +18,12 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.97, 0.94),
-    "yesno": (0.99, 0.92),
-    "digit": (0.99, 0.93),
-    "numbers": (0.96, 0.96),
-    "medec": (0.97, 0.97),
-    "sql": (0.9, 0.92),
+    "choice": (0.97, 0.97),
+    "yesno": (0.97, 0.97),
+    "digit": (0.99, 0.92),
+    "numbers": (0.92, 0.97),
+    "medec": (0.96, 0.96),
+    "sql": (0.93, 0.95),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
@@ -78,9 +78,9 @@ MIN_SHARES_IN_DEVELOPMENT = {
     "choice": (0.997, 0.92),
     "yesno": (0.997, 0.96),
     "digit": (0.997, 0.93),
-    "numbers": (0.995, 0.94),
+    "numbers": (0.99, 0.94),
     "medec": (0.99, 0.96),
-    "sql": (0.997, 0.98),
+    "sql": (0.985, 0.97),
 }
 """The same on the answers on which the rules were improved.
 
