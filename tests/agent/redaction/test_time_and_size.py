@@ -174,7 +174,7 @@ def test_eight_times_the_text_takes_about_eight_times_the_time(engine: Engine, p
         return time.process_time() - began
 
     measure(200)
-    assert measure(8_000) < 13 * measure(1_000) + 0.5
+    assert measure(4_000) < 13 * measure(500) + 0.5
 
 
 @pytest.mark.full
