@@ -51,25 +51,34 @@ class Outcomes:
 
     def count(self, run_id: str, metric: KeptMetric) -> OutcomeCounts:
         """Count the outcomes of a run's instances under a metric."""
-        rows = self._connection.execute(
-            "SELECT reason, COUNT(*), COUNT(value), COALESCE(SUM(value >= :high), 0), "  # noqa: S608 (from above)
-            f"COALESCE(SUM(value <= :low), 0) FROM ({_select_source(metric)}) GROUP BY reason",
-            _bind(run_id, metric),
-        ).fetchall()
         (instances,) = self._connection.execute(
             "SELECT COUNT(*) FROM run_instances WHERE run_id = ?", (run_id,)
         ).fetchone()
-        unscored = {reason: number for reason, number, *_ in rows if reason is not None}
-        pending = instances - sum(number for _, number, *_ in rows)
+        unscored = self._count_reasons(run_id, metric)
+        with_outcome = self._count(run_id, metric, "TRUE")
+        pending = instances - with_outcome
         if pending > 0:
             unscored[Reason.NOT_ASKED.value] = unscored.get(Reason.NOT_ASKED.value, 0) + pending
         return OutcomeCounts(
             instances,
-            scored=sum(row[2] for row in rows),
-            top=sum(row[3] for row in rows),
-            bottom=sum(row[4] for row in rows),
+            scored=self._count(run_id, metric, "value IS NOT NULL"),
+            top=self._count(run_id, metric, "value >= :high"),
+            bottom=self._count(run_id, metric, "value <= :low"),
             unscored=unscored,
         )
+
+    def _count(self, run_id: str, metric: KeptMetric, condition: str) -> int:
+        # One condition a query, because each is then answered from a part of the index over the values.
+        query = f"SELECT COUNT(*) FROM ({_select_source(metric)}) WHERE {condition}"  # noqa: S608 (from above)
+        (number,) = self._connection.execute(query, _bind(run_id, metric)).fetchone()
+        return int(number)
+
+    def _count_reasons(self, run_id: str, metric: KeptMetric) -> dict[str, int]:
+        query = (
+            f"SELECT reason, COUNT(*) FROM ({_select_source(metric)}) "  # noqa: S608 (from above)
+            "WHERE value IS NULL AND reason IS NOT NULL GROUP BY reason"
+        )
+        return dict(self._connection.execute(query, _bind(run_id, metric)).fetchall())
 
     def list_positions(
         self,
