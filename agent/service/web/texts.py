@@ -1,14 +1,16 @@
 """Draws the pages that show texts of instances, one after another, in a thread of its own.
 
 The redactor is large and not for several threads, and what it finds is kept in the store, so that a page that was shown
-once is quick the next time.
+once is quick the next time. While nobody waits, the thread prepares the next page of the list that was just read.
 """
 
+import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from agent.errors import AgentError
 from agent.redaction import Redacted, open_redactor
@@ -24,6 +26,15 @@ from agent.site.directory import Site
 from agent.store import Audience, Store, StoredInstance
 
 Shown = TypeVar("Shown")
+
+_LIST_PAGE: Final = re.compile(r"(runs/[\w-]+/instances(?:-[a-z_]+)*-)([1-9]\d{0,6})\.html")
+_MOST_PREPARED: Final = 1_000
+
+
+def find_next_page(path: str) -> str | None:
+    """Return the path of the page after a page of a list of instances; None if `path` is another page."""
+    page = _LIST_PAGE.fullmatch(path)
+    return None if page is None else f"{page[1]}{int(page[2]) + 1}.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,9 @@ class TextReader:
         self._site = site
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="texts")
         self._opened: _Opened | None = None
+        self._lock = threading.Lock()
+        self._waiting = 0  # readers, some of whose texts are being redacted
+        self._prepared: set[str] = set()  # paths of pages
 
     def draw(
         self,
@@ -64,9 +78,12 @@ class TextReader:
             RedactionError: the texts cannot be redacted safely, so nothing is shown.
             StoreError: the store cannot be read, or the audit log cannot be written.
         """
-        return self._thread.submit(
-            self._draw, path, frame, renderer, audience, revealed_to
-        ).result()
+        page = self._wait_for(
+            lambda: self._draw(path, frame, renderer, audience, revealed_to),
+        )
+        if page is not None and not revealed_to:
+            self._prepare_next(path, frame, renderer, audience)
+        return page
 
     def clear(self, show: Callable[[Clearer], Shown]) -> Shown:
         """Return what `show` makes of texts that it has the thread's redactor clear.
@@ -74,7 +91,7 @@ class TextReader:
         Raises:
             RedactionError: the texts cannot be redacted safely.
         """
-        return self._thread.submit(lambda: show(self._open().redacting)).result()
+        return self._wait_for(lambda: show(self._open().redacting))
 
     def open_clearer(self) -> Clearer:
         """Return what redacts for other threads, a few instances at a time, so that all readers take turns."""
@@ -93,6 +110,33 @@ class TextReader:
         """Close the thread's connection and end the thread."""
         self._thread.submit(self._close).result()
         self._thread.shutdown()
+
+    def _wait_for(self, work: Callable[[], Shown]) -> Shown:
+        with self._lock:
+            self._waiting += 1
+        try:
+            return self._thread.submit(work).result()
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _prepare_next(
+        self, path: str, frame: Frame, renderer: Renderer, audience: Audience
+    ) -> None:
+        """Have the next page of a list drawn in the background, so that what is found in its texts is kept."""
+        next_path = find_next_page(path)
+        if next_path is None or next_path in self._prepared:
+            return
+        if len(self._prepared) >= _MOST_PREPARED:
+            self._prepared.clear()
+
+        def prepare() -> None:
+            if not self._waiting:
+                self._prepared.add(next_path)
+                with suppress(AgentError):  # a fault shows on the page, in words for its reader
+                    self._draw(next_path, frame, renderer, audience, "")
+
+        self._thread.submit(prepare)
 
     def _draw(
         self,
