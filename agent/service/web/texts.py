@@ -1,7 +1,8 @@
 """Draws the pages that show texts of instances, one after another, in a thread of its own.
 
 The redactor is large and not for several threads, and what it finds is kept in the store, so that a page that was shown
-once is quick the next time. While nobody waits, the thread prepares the next page of the list that was just read.
+once is quick the next time. After half a second without a reader, the thread prepares the page after the
+one that was read last.
 """
 
 import re
@@ -29,6 +30,7 @@ Shown = TypeVar("Shown")
 
 _LIST_PAGE: Final = re.compile(r"(runs/[\w-]+/instances(?:-[a-z_]+)*-)([1-9]\d{0,6})\.html")
 _MOST_PREPARED: Final = 1_000
+_PAUSE_S: Final = 0.5  # without a reader, before the next page is prepared
 
 
 def find_next_page(path: str) -> str | None:
@@ -54,7 +56,8 @@ class TextReader:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="texts")
         self._opened: _Opened | None = None
         self._lock = threading.Lock()
-        self._waiting = 0  # readers, some of whose texts are being redacted
+        self._is_closed = False
+        self._preparing: threading.Timer | None = None
         self._prepared: set[str] = set()  # paths of pages
 
     def draw(
@@ -78,9 +81,10 @@ class TextReader:
             RedactionError: the texts cannot be redacted safely, so nothing is shown.
             StoreError: the store cannot be read, or the audit log cannot be written.
         """
-        page = self._wait_for(
-            lambda: self._draw(path, frame, renderer, audience, revealed_to),
-        )
+        self._put_off_preparing()
+        page = self._thread.submit(
+            self._draw, path, frame, renderer, audience, revealed_to
+        ).result()
         if page is not None and not revealed_to:
             self._prepare_next(path, frame, renderer, audience)
         return page
@@ -91,7 +95,8 @@ class TextReader:
         Raises:
             RedactionError: the texts cannot be redacted safely.
         """
-        return self._wait_for(lambda: show(self._open().redacting))
+        self._put_off_preparing()
+        return self._thread.submit(lambda: show(self._open().redacting)).result()
 
     def open_clearer(self) -> Clearer:
         """Return what redacts for other threads, a few instances at a time, so that all readers take turns."""
@@ -108,35 +113,40 @@ class TextReader:
 
     def close(self) -> None:
         """Close the thread's connection and end the thread."""
+        with self._lock:
+            self._is_closed = True
+        self._put_off_preparing()
         self._thread.submit(self._close).result()
         self._thread.shutdown()
 
-    def _wait_for(self, work: Callable[[], Shown]) -> Shown:
+    def _put_off_preparing(self) -> None:
         with self._lock:
-            self._waiting += 1
-        try:
-            return self._thread.submit(work).result()
-        finally:
-            with self._lock:
-                self._waiting -= 1
+            if self._preparing is not None:
+                self._preparing.cancel()
+                self._preparing = None
 
     def _prepare_next(
         self, path: str, frame: Frame, renderer: Renderer, audience: Audience
     ) -> None:
-        """Have the next page of a list drawn in the background, so that what is found in its texts is kept."""
+        """Have the next page of a list drawn after a pause, so that what is found in its texts is kept."""
         next_path = find_next_page(path)
         if next_path is None or next_path in self._prepared:
             return
-        if len(self._prepared) >= _MOST_PREPARED:
-            self._prepared.clear()
 
         def prepare() -> None:
-            if not self._waiting:
-                self._prepared.add(next_path)
-                with suppress(AgentError):  # a fault shows on the page, in words for its reader
-                    self._draw(next_path, frame, renderer, audience, "")
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()
+            self._prepared.add(next_path)
+            with suppress(AgentError):  # a fault shows on the page, in words for its reader
+                self._draw(next_path, frame, renderer, audience, "")
 
-        self._thread.submit(prepare)
+        timer = threading.Timer(_PAUSE_S, self._thread.submit, (prepare,))
+        timer.daemon = True
+        with self._lock:
+            if self._is_closed:
+                return
+            self._preparing = timer
+            timer.start()
 
     def _draw(
         self,

@@ -1,6 +1,8 @@
 """Pages of texts: the next page of a list is prepared while nobody waits, and never for original text."""
 
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,8 +42,31 @@ def test_the_next_page_is_prepared_once_while_nobody_waits(
     first, second = (f"runs/{run_id}/instances-{number}.html" for number in (1, 2))
     for path in (first, first):
         assert reader.draw(path, FRAME, renderer, PUBLIC) is not None
-    reader.close()  # ends when all work is done
-    assert sorted(path for _, path in drawn) == [first, first, second]
+    assert [path for _, path in drawn] == [first, first]  # readers come first
+    wait_for(lambda: len(drawn) == 3)
+    assert reader.draw(first, FRAME, renderer, PUBLIC) is not None
+    time.sleep(0.8)
+    reader.close()
+    assert [path for _, path in drawn] == [first, first, second, first]
+    assert {name for name, _ in drawn} == {"texts_0"}
+
+
+def wait_for(is_done: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not is_done():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def test_nothing_is_prepared_once_the_service_stops(tmp_path: Path, drawn: list[tuple[str, str]]):
+    filled = filled_site(tmp_path)
+    run_id = filled.add([case(number) for number in range(45)], limit=45)
+    renderer = Renderer("Test", "", reveals=False, slug=str)
+    reader = TextReader(filled.site)
+    assert reader.draw(f"runs/{run_id}/instances-1.html", FRAME, renderer, PUBLIC) is not None
+    reader.close()
+    time.sleep(0.8)
+    assert len(drawn) == 1
 
 
 def test_nothing_is_prepared_after_original_text(tmp_path: Path, drawn: list[tuple[str, str]]):
@@ -51,6 +76,7 @@ def test_nothing_is_prepared_after_original_text(tmp_path: Path, drawn: list[tup
     reader = TextReader(filled.site)
     path = f"runs/{run_id}/instances-1.html"
     assert reader.draw(path, FRAME, renderer, PUBLIC, "account=1 reason=score") is not None
+    time.sleep(0.8)
     reader.close()
     assert [path for _, path in drawn] == [path]
 
