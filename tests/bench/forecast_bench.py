@@ -13,6 +13,7 @@ import importlib.util
 import json
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--share", type=float, default=1.0, help="of the questions of each shape")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is stopped
     weights: Path | None = arguments.weights
     if weights is None or not weights.exists() or importlib.util.find_spec("xllamacpp") is None:
         print("skipped: needs the weights and the extra llamacpp")
