@@ -21,6 +21,7 @@ ROOMS = (
         "vocabulary",
         "statistics",
         "io",
+        "monitoring",
         "keys",
         "reading",
         "own_metrics",
@@ -232,7 +233,7 @@ def test_every_command_the_documents_quote_exists():
                 if (*path, word) in known[program]:
                     path = (*path, word)
             options = {word.split("=")[0] for word in words if word.startswith("--")}
-            groups = {"--site", "--dir", "--log-level", "--help", "--version"}
+            groups = {"--site", "--dir", "--log-level", "--log-format", "--help", "--version"}
             command = known[program].get(path)
             accepted = (
                 {name for option in command.params for name in option.opts} if command else set()

@@ -1,14 +1,13 @@
 """The clock behind sessions and tokens: what has ended stays ended, even if the machine's clock is set back."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Final
 
 from agent.errors import StoreError
+from agent.monitoring.events import ClockSetBack
+from agent.monitoring.log import log_event
 from agent.store import Store
-
-_log = logging.getLogger("intramural.access")
 
 STEP_S: Final = 30
 """Seconds between two writes of the latest time, so that requests seldom wait for the disk."""
@@ -51,7 +50,7 @@ def notice_setback(store: Store, now: int) -> None:
         ended = store.sessions.end_everybodys()
         store.sign_ins.move_back(now)
         store.audit.record("sessions ended", f"reason=clock_set_back count={ended}")
-    _log.warning("the clock was set back: %d sessions were ended", ended)
+    log_event(ClockSetBack(ended))
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """Notice events and send alerts, in a thread beside the queue, which neither waits for it nor fails with it."""
 
-import logging
 import sqlite3
 import threading
 import time
@@ -11,6 +10,8 @@ from agent.alerts.channels import AlertPlan, read_plan
 from agent.alerts.noticing import Noticer
 from agent.alerts.sending import Send, deliver_due, send_alert
 from agent.errors import AgentError
+from agent.monitoring.events import AlertsWait
+from agent.monitoring.log import log_event
 from agent.site.directory import Site
 from agent.store import Store
 
@@ -19,8 +20,6 @@ _RETRY_S: Final = 10.0  # after an error of the store
 _TIDY_EVERY_S: Final = 3600.0
 _STOP_S: Final = 2.0
 _DAY_S: Final = 86_400.0
-
-log = logging.getLogger("intramural.alerts")
 
 
 class AlertCourier:
@@ -67,9 +66,9 @@ class AlertCourier:
                     self._work_with(store)
                 return
             except (AgentError, sqlite3.Error) as error:
-                log.warning("alerts wait: the store cannot be used (%s)", type(error).__name__)
+                log_event(AlertsWait(type(error).__name__))
             except Exception as error:  # noqa: BLE001 (a message may quote a record; the service must go on)
-                log.warning("alerts wait: unexpected error (%s)", type(error).__name__)
+                log_event(AlertsWait(type(error).__name__))
             self._is_stopping.wait(_RETRY_S)
 
     def _work_with(self, store: Store) -> None:

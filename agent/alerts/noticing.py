@@ -4,7 +4,6 @@ Nothing is told to this module; it compares. An event that happened while no ser
 killed, is found by the next one. An event and the note that it was found are written together.
 """
 
-import logging
 import shutil
 import time
 from collections.abc import Callable, Collection
@@ -12,6 +11,8 @@ from typing import Final
 
 from agent.delivery.outbox import Outbox, State
 from agent.errors import AgentError, InferenceError
+from agent.monitoring.events import AlertsWait
+from agent.monitoring.log import log_event
 from agent.site.directory import Site
 from agent.store import AlertCode, AlertEvent, Job, JobState, Store
 
@@ -26,8 +27,6 @@ _ENOUGH: Final = (
 _DISK: Final = "disk"
 _DRAFT: Final = "draft "
 _APPROVED: Final = "approved "
-
-log = logging.getLogger("intramural.alerts")
 
 
 class Noticer:
@@ -82,7 +81,7 @@ class Noticer:
         try:
             submissions = Outbox(self._site.submissions).list_submissions()
         except (AgentError, OSError) as error:
-            log.warning("the outbox cannot be read for alerts (%s)", type(error).__name__)
+            log_event(AlertsWait(type(error).__name__))
             return
         drafts = {_DRAFT + each.digest for each in submissions if each.state is State.PREPARED}
         approved = {_APPROVED + each.digest for each in submissions if each.state is State.APPROVED}

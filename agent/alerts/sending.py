@@ -5,7 +5,6 @@ summed up in the next one. A service that is killed after the receiver took a me
 it again under the same id.
 """
 
-import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -16,13 +15,13 @@ from agent.alerts.content import MOST_LISTED, AlertContent, write_json, write_su
 from agent.alerts.mail import send_mail
 from agent.alerts.webhook import post_alert
 from agent.errors import AgentError
+from agent.monitoring.events import AlertNotSent, AlertSent
+from agent.monitoring.log import log_event
 from agent.store import AlertMessage, Channel, MessageState, Store
 
 _FIRST_WAIT_S: Final = 30.0
 _LONGEST_WAIT_S: Final = 3600.0
 _MOST_ATTEMPTS: Final = 200  # a week has fewer
-
-log = logging.getLogger("intramural.alerts")
 
 Send = Callable[[AlertPlan, Channel, AlertContent], str]
 
@@ -80,6 +79,7 @@ def deliver_due(
     with store.transaction():
         store.alerts.end(message.message_id, MessageState.SENT, outcome, now)
         store.audit.record("alert sent", f"{_name(message)} events={number}")
+    log_event(AlertSent(message.channel.value, number))
 
 
 def choose_wait(attempts: int) -> float:
@@ -110,9 +110,10 @@ def _note_failure(
 ) -> None:
     """Plan the next attempt, or give the message up if its time is over."""
     code = error.code if isinstance(error, AlertFailedError) else "settings"
-    log.warning("an alert was not delivered: %s, %s", message.channel, code)
     # A clock that was set back must neither end a message early nor keep it for ever.
-    if now - message.made_at < plan.patience_s and message.attempts < _MOST_ATTEMPTS:
+    is_kept = now - message.made_at < plan.patience_s and message.attempts < _MOST_ATTEMPTS
+    log_event(AlertNotSent(message.channel.value, type(error).__name__, given_up=not is_kept))
+    if is_kept:
         store.alerts.keep_trying(message.message_id, code, now + choose_wait(message.attempts))
         return
     number = sum(store.alerts.count_events(message).values())

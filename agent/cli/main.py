@@ -5,7 +5,6 @@ Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benc
 130 interrupted.
 """
 
-import logging
 import os
 import sqlite3
 import sys
@@ -21,6 +20,7 @@ from agent.cli.alerts import alerts
 from agent.cli.audit import audit
 from agent.cli.benchmarks import benchmarks
 from agent.cli.calibrate import calibrate
+from agent.cli.command_log import log_command, start_command_log
 from agent.cli.compare import compare
 from agent.cli.datasets import datasets
 from agent.cli.demo import demo
@@ -50,13 +50,24 @@ from agent.jobs.known_commands import use_commands
 from agent.site.directory import Site
 from agent.store import EVERYTHING, Audience
 
+_INTERRUPTED = 130
+
 
 class _Commands(click.Group):
-    """The top-level command group; adds this command line's --site to the commands that an error's advice names."""
+    """The top-level command group.
+
+    Logs the start and the end of a command, and adds this command line's --site to the commands that an error's advice
+    names.
+    """
 
     def invoke(self, ctx: click.Context) -> object:
+        account = ctx.params["account"]
+        site = Site(ctx.params["directory"], EVERYTHING if account is None else Audience(account))
+        ctx.obj = site
+        start_command_log(ctx, site)
         try:
-            return super().invoke(ctx)
+            with log_command(ctx, find_exit_code):
+                return super().invoke(ctx)
         except AgentError as error:
             error.advice = with_site(error.advice)
             raise
@@ -78,26 +89,21 @@ class _Commands(click.Group):
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning"]),
-    default="warning",
-    show_default=True,
-    help="Log level on standard error; the log never contains text from an instance.",
+    help="Level of the log [default: log_level of site.yaml, or warning]. It contains no text, name of a file or host.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    help="Format of the log: lines of text, or one JSON object per line [default: log_format of site.yaml, or text].",
+)
+@click.option("--log-descriptor", type=int, hidden=True, help="Open descriptor; used for jobs.")
 @click.option("--for-account", "account", hidden=True, help="Work for this account; used for jobs.")
-@click.pass_context
-def intramural(
-    context: click.Context, directory: Path, log_level: str, account: str | None
-) -> None:
+def intramural(**_: object) -> None:
     """Evaluate medical language models inside the hospital. Only signed aggregates leave it.
 
     Exit codes: 0 success, 1 unexpected error or a "no", 2 settings or usage, 3 benchmark or data, 4 inference server,
     5 redaction, 6 disclosure, 7 delivery, 8 store or keys, 9 some instances failed (run again), 130 interrupted.
     """
-    logging.basicConfig(
-        format="%(asctime)s %(levelname)s %(name)s %(message)s", level=logging.WARNING
-    )
-    # Set the level of our own logger only: libraries log addresses, headers and bodies.
-    logging.getLogger("intramural").setLevel(log_level.upper())
-    context.obj = Site(directory, EVERYTHING if account is None else Audience(account))
 
 
 for command in (
@@ -113,6 +119,15 @@ use_commands(intramural)
 def _print_error(error: AgentError) -> None:
     click.secho(f"error: {printable(str(error))}", fg="red", err=True)
     click.echo(f"  {printable(error.advice)}", err=True)
+
+
+def find_exit_code(error: BaseException) -> int:
+    """Return the exit code of a command that ended with an exception."""
+    if isinstance(error, AgentError | click.ClickException | click.exceptions.Exit):
+        return error.exit_code
+    if isinstance(error, sqlite3.Error):
+        return StoreError.exit_code
+    return _INTERRUPTED if isinstance(error, KeyboardInterrupt | click.Abort) else 1
 
 
 def main() -> None:
@@ -139,7 +154,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
     except sqlite3.Error as error:
         name = getattr(error, "sqlite_errorname", type(error).__name__)
         _print_error(StoreError(f"the store cannot be read ({name})"))
-        return StoreError.exit_code
+        return find_exit_code(error)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -148,7 +163,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
             "interrupted; run the same command again (runs and reviews resume where they stopped)",
             err=True,
         )
-        return 130
+        return _INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -95,7 +95,11 @@ def purge(site: Site, days: int | None) -> None:
             "the age of the texts to delete is not set",
             "Give --older-than DAYS, or set keep_texts_days in site.yaml.",
         )
+    from agent.monitoring.events import TextsPurged
+    from agent.monitoring.log import log_event
+
     with site.store() as store:
         gone = store.purge(days)
         store.audit.record("purge", f"older_than_days={days} texts={gone}")
+    log_event(TextsPurged(gone, days))
     click.echo(f"{gone} texts deleted; scores are kept")

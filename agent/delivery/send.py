@@ -1,9 +1,10 @@
 """Deliver approved submissions in the order of the chain, by HTTPS or as files. Delivery is idempotent."""
 
 import json
+import time
 from collections.abc import Callable, Container, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from agent.delivery.departure import check_departure
 from agent.delivery.outbox import Outbox, State, Submission
@@ -17,6 +18,8 @@ from agent.delivery.receipts import check_receipt
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.errors import DeliveryError
 from agent.io.atomic_files import read_bounded, write_atomically
+from agent.monitoring.events import StatementKind, StatementNotSent, StatementSent
+from agent.monitoring.log import log_event
 from protocol.errors import ProtocolError
 from protocol.predicates import FIRST_EPOCH
 from protocol.refusal import verify_refusal
@@ -81,7 +84,7 @@ def send(
                 # Record this before the first byte leaves, so that a crash cannot hide that bytes may have left.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
-                text = _post(outbox, registry, aggregator, submission, data)
+                text = _post_and_log(outbox, registry, aggregator, submission, data)
                 if text is None:
                     # The rotation waits for a person, and all later links wait for the rotation.
                     break
@@ -200,6 +203,21 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
                     "order.",
                 )
         going.add(submission.digest)
+
+
+def _post_and_log(
+    outbox: Outbox, registry: Registry, aggregator: Aggregator, submission: Submission, data: bytes
+) -> str | None:
+    digest, kind = submission.digest, cast("StatementKind", submission.kind)
+    began = time.monotonic()
+    try:
+        text = _post(outbox, registry, aggregator, submission, data)
+    except DeliveryError as error:
+        seconds = time.monotonic() - began
+        log_event(StatementNotSent(digest, kind, type(error).__name__, seconds))
+        raise
+    log_event(StatementSent(digest, kind, text is not None, time.monotonic() - began))
+    return text
 
 
 def _post(

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from typing import Protocol, TypeVar
 
 from agent.inference.connection import (
@@ -21,6 +22,8 @@ from agent.inference.retry import (
     read_retry_after,
 )
 from agent.inference.wire import parse_error
+from agent.monitoring.events import AttemptOutcome, RequestSent
+from agent.monitoring.log import is_logged, log_event
 from agent.vocabulary import Failure, Reason
 
 Result_co = TypeVar("Result_co", covariant=True)
@@ -28,6 +31,14 @@ Result_co = TypeVar("Result_co", covariant=True)
 
 # Statuses of a server that starts, stops or has lost what is behind it. The request was not processed.
 _NOT_SERVING = frozenset({502, 503, 504})
+
+_OUTCOMES: Mapping[type[BaseException], AttemptOutcome] = {
+    TimeoutError: "timeout",
+    UnreachableServerError: "unreachable",
+    BrokenError: "broken",
+    TooLongError: "too_long",
+}
+_FAILURES = tuple(_OUTCOMES)
 
 
 class _TryAnotherError(Exception):
@@ -172,11 +183,22 @@ class Conversation:
 
     async def _post(self, replica: Replica, path: str, body: bytes) -> Reply:
         connection = replica.take_connection()
+        began = time.perf_counter()
         try:
             async with asyncio.timeout(self._health.attempt_timeout_s):
-                return await connection.post(path, body)
+                reply = await connection.post(path, body)
+        except _FAILURES as error:
+            self._log_attempt(_OUTCOMES[type(error)], None, began)
+            raise
         finally:
             replica.keep_connection(connection)
+        self._log_attempt("reply", reply.status, began)
+        return reply
+
+    def _log_attempt(self, outcome: AttemptOutcome, status: int | None, began: float) -> None:
+        if is_logged(RequestSent.LEVEL):
+            seconds = time.perf_counter() - began
+            log_event(RequestSent(self._pool.deployment, outcome, status, seconds))
 
     def _leave_out(self, replica: Replica, problem: str) -> bool:
         """Leave out a replica if another one can be asked at once; return whether that is so."""

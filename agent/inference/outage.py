@@ -12,6 +12,8 @@ from agent.inference.endpoint import (
     list_addresses,
 )
 from agent.inference.limits import HttpLimits
+from agent.monitoring.events import ServerBack, ServerGivenUp, ServerSilent, SilenceManner
+from agent.monitoring.log import log_event
 
 Clock = Callable[[], float]
 Note = Callable[[str], object]
@@ -144,8 +146,19 @@ class Outage:
         clock: Clock = time.monotonic,
         name: str = "the server",
         note: Note = str,
+        deployment: str = "",
     ) -> None:
+        """Start without silence.
+
+        Args:
+            limits: the time to wait for a silent server.
+            clock: returns seconds that only grow.
+            name: the servers' name in messages, with their address.
+            note: shows a sentence to the user.
+            deployment: the deployment's name, for the log.
+        """
         self._limits = limits
+        self._deployment = deployment
         self._clock = clock
         self._name = name
         self._note = note
@@ -200,6 +213,7 @@ class Outage:
         if self._is_said:
             seconds = self._clock() - self._silent_since
             self._note(f"{self._name} answers again after {seconds:.0f} s")
+            log_event(ServerBack(self._deployment, seconds))
         self._silent_since = None
         self._silent_attempts = 0
         self._is_said = False
@@ -232,6 +246,7 @@ class Outage:
         grace_s = self._limits.outage_grace_s
         lost = self._describe_loss().describe()
         self._note(f"{lost}; its questions wait for it for up to {grace_s:.0f} s")
+        log_event(ServerSilent(self._deployment, self._name_manner()))
 
     def _give_up(self) -> None:
         if self.given_up:
@@ -239,6 +254,10 @@ class Outage:
         self._say_once()
         self.given_up = True
         self._lost = self._describe_loss()
+        log_event(ServerGivenUp(self._deployment, self._name_manner()))
+
+    def _name_manner(self) -> SilenceManner:
+        return "no_reply_in_time" if self._hangs else "no_connection"
 
     def _describe_loss(self) -> LostServer:
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self._began_at))
@@ -265,7 +284,10 @@ class ServerWatch:
         addresses = list_addresses(endpoint)
         if addresses not in self._outages:
             self._outages[addresses] = Outage(
-                self._limits, name=_name_servers(endpoint), note=self._note
+                self._limits,
+                name=_name_servers(endpoint),
+                note=self._note,
+                deployment=endpoint.name,
             )
         return self._outages[addresses]
 

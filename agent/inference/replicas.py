@@ -60,7 +60,11 @@ class Replica:
 
 
 class ReplicaPool:
-    """The replicas of a deployment, shared by all workers of a call."""
+    """The replicas of a deployment, shared by all workers of a call.
+
+    Attributes:
+        deployment: the deployment's name.
+    """
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class ReplicaPool:
         Raises:
             ConfigError: an address, the token file, proxy or CA bundle cannot be used.
         """
+        self.deployment = endpoint.name
         self._max_in_flight = max_in_flight
         self._freed = asyncio.Condition()
         self._replicas = []

@@ -4,12 +4,12 @@ The dispatcher keeps nothing that would be missed: the queue is in the store, an
 its lock. It may thus be killed at any time, and the next one goes on. Each step is safe to repeat.
 """
 
-import logging
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -20,8 +20,10 @@ from agent.jobs.job_files import JobFiles, take_lock
 from agent.jobs.outcomes import describe_loss
 from agent.jobs.turns import TurnLimits, choose_next
 from agent.jobs.worker_processes import WorkerProcesses, probe_lock
+from agent.monitoring.events import JobEnded, JobQueued, JobStarted, QueueResumed, QueueStopped
+from agent.monitoring.log import log_event
 from agent.site.directory import Site
-from agent.store import Job, JobState, Store
+from agent.store import COMMAND_LINE, Job, JobState, Store
 
 MAX_ATTEMPTS = 3
 _TICK_S = 0.5
@@ -34,7 +36,11 @@ _LOCK_PAUSE_S = 0.05
 _DAY_S = 86_400.0
 
 Note = Callable[[str], None]
-log = logging.getLogger("intramural.jobs")
+
+
+def _ignore(note: str) -> None:
+    """Tell nobody."""
+    del note
 
 
 class Dispatcher:
@@ -55,7 +61,7 @@ class Dispatcher:
         self,
         site: Site,
         *,
-        note: Note = log.info,
+        note: Note = _ignore,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.problem = ""
@@ -72,7 +78,7 @@ class Dispatcher:
         self._woken = threading.Event()
         self._failed_starts: dict[str, int] = {}
         self._not_before: dict[str, float] = {}  # monotonic time of the next try to start a job
-        self._seen: dict[str, str] = {}  # titles of jobs that are running
+        self._seen: dict[str, Job] = {}  # jobs that are running
         self._next_schedules = 0.0
         self._next_tidying = 0.0
 
@@ -127,20 +133,23 @@ class Dispatcher:
                 with self._site.store() as store:
                     self._dispatch_from(store)
             except AgentError as error:
-                self._note_problem(str(error))
+                self._note_problem(str(error), error)
             except sqlite3.Error as error:
                 name = getattr(error, "sqlite_errorname", type(error).__name__)
-                self._note_problem(f"the store cannot be read ({name})")
+                self._note_problem(f"the store cannot be read ({name})", error)
             except Exception as error:  # noqa: BLE001 (a message may quote a record; the queue must go on)
-                self._note_problem(f"unexpected error: {type(error).__name__}")
+                self._note_problem(f"unexpected error: {type(error).__name__}", error)
             self._is_stopping.wait(_RETRY_S if self.problem else 0.0)
         self._workers.stop_all()
+        with suppress(AgentError, sqlite3.Error), self._site.store() as store:
+            self._note_ended(store, store.jobs.list_open())
 
     def _dispatch_from(self, store: Store) -> None:
         while not self._is_stopping.is_set():
             self.take_step(store)
             if self.problem:
                 self._note(f"the queue goes on ({self.problem})")
+                log_event(QueueResumed())
                 self.problem = ""
             self._woken.wait(_TICK_S)
             self._woken.clear()
@@ -161,23 +170,25 @@ class Dispatcher:
         self._start_next(jobs)
         self._tidy(store)
 
-    def _note_problem(self, problem: str) -> None:
+    def _note_problem(self, problem: str, error: Exception) -> None:
         if problem != self.problem:
             self._note(f"the queue stands still: {problem}")
-            log.warning("the queue stands still: %s", problem)
+            log_event(QueueStopped(type(error).__name__))
         self.problem = problem
 
     def _note_ended(self, store: Store, jobs: list[Job]) -> None:
         """Tell of jobs that started or ended since the last step."""
-        running = {job.job_id: job.title for job in jobs if job.state is not JobState.QUEUED}
-        for job_id, title in running.items():
+        running = {job.job_id: job for job in jobs if job.state is not JobState.QUEUED}
+        for job_id, job in running.items():
             if job_id not in self._seen:
-                self._note(f"{job_id} runs: {title}")
+                self._note(f"{job_id} runs: {job.title}")
+                log_event(JobStarted(job_id, job.attempts))
         for job_id in self._seen.keys() - running.keys():
-            job = store.jobs.find(job_id)
-            if job is not None:
-                problem = f": {job.problem}" if job.problem else ""
-                self._note(f"{job_id} is {job.state.value}{problem}")
+            ended = store.jobs.find(job_id)
+            if ended is not None:
+                problem = f": {ended.problem}" if ended.problem else ""
+                self._note(f"{job_id} is {ended.state.value}{problem}")
+                log_event(_describe_end(ended, self._seen[job_id]))
         self._seen = running
 
     def _recover_if_gone(self, store: Store, job: Job, status: int | None) -> None:
@@ -228,7 +239,9 @@ class Dispatcher:
                 continue
             due = find_last_time(schedule.cron, now)
             if due > schedule.considered_until:
-                store.jobs.queue_due(schedule, due, now)
+                job = store.jobs.queue_due(schedule, due, now)
+                if job is not None:
+                    log_event(_describe_scheduled(job))
 
     def _tidy(self, store: Store) -> None:
         """Delete jobs that ended long ago, with their logs."""
@@ -238,6 +251,23 @@ class Dispatcher:
         before = self._clock() - self._site.settings.keep_jobs_days * _DAY_S
         for job_id in store.jobs.delete_ended(before):
             self._files.delete(job_id)
+
+
+def _describe_end(job: Job, seen: Job) -> JobEnded:
+    """Return the event of a job that stopped running.
+
+    Args:
+        job: the job as it is now.
+        seen: the job as it was while it ran.
+    """
+    began, ended = seen.started_at, job.ended_at
+    seconds = None if began is None or ended is None else max(0.0, ended - began)
+    return JobEnded(job.job_id, job.state.value, job.exit_code, seconds)
+
+
+def _describe_scheduled(job: Job) -> JobQueued:
+    account = None if job.account == COMMAND_LINE else job.account
+    return JobQueued(job.job_id, by="schedule", account=account, private=job.command.private)
 
 
 def is_dispatched(site: Site) -> bool:

@@ -12,6 +12,8 @@ from agent.jobs.command_lines import CommandLine, read_command_line
 from agent.jobs.cron import check_cron
 from agent.jobs.known_commands import find_commands
 from agent.jobs.needed_servers import find_servers, list_entries
+from agent.monitoring.events import JobQueued
+from agent.monitoring.log import log_event
 from agent.runs.plan import check_suite_name
 from agent.site.directory import Site
 from agent.store import COMMAND_LINE, Job, QueuedCommand, Schedule, Store
@@ -83,7 +85,7 @@ def queue_job(
         files_allowed=files_allowed,
     )
     with site.store() as store:
-        return store.jobs.add(command, time.time())
+        return _add_job(store, command)
 
 
 def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
@@ -106,7 +108,21 @@ def retry_job(store: Store, job: Job, account: str = COMMAND_LINE) -> Job:
         whole_suite=job.command.whole_suite,
         private=job.command.private,
     )
-    return store.jobs.add(command, time.time())
+    return _add_job(store, command)
+
+
+def _add_job(store: Store, command: QueuedCommand) -> Job:
+    job = store.jobs.add(command, time.time())
+    is_terminal = command.account == COMMAND_LINE
+    log_event(
+        JobQueued(
+            queued_job=job.job_id,
+            by="terminal" if is_terminal else "account",
+            account=None if is_terminal else command.account,
+            private=command.private,
+        )
+    )
+    return job
 
 
 def add_schedule(

@@ -12,9 +12,11 @@ from pathlib import Path
 from agent.errors import StoreError
 from agent.jobs.job_files import JobFiles, read_holder, take_lock
 from agent.jobs.worker import STOP_GRACE_S
+from agent.monitoring.log import list_child_options
 from agent.site.directory import Site
 
 _POLL_S = 0.05
+_STANDARD_ERROR = 2
 
 
 class WorkerProcesses:
@@ -35,7 +37,10 @@ class WorkerProcesses:
     def start(self, job_id: str) -> None:
         """Start a worker. Raises StoreError if its log cannot be written or no process can be started."""
         log = self._files.open_log(job_id)
+        # The job's own log has what the command prints; its events go where those of this process go.
+        errors = os.dup(_STANDARD_ERROR)
         command = [sys.executable, "-P", "-m", "agent", "--site", str(self._directory)]
+        command += list_child_options(errors)
         try:
             self._own[job_id] = subprocess.Popen(
                 [*command, "jobs", "work", job_id, "--lifeline"],
@@ -45,6 +50,7 @@ class WorkerProcesses:
                 # Ctrl-C in the terminal of the service stops the service, which then stops its workers.
                 start_new_session=True,
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                pass_fds=[errors],
             )
         except OSError as error:
             raise StoreError(
@@ -52,6 +58,7 @@ class WorkerProcesses:
                 "Make room for one more process on this machine; the job stays queued.",
             ) from None
         finally:
+            os.close(errors)
             os.close(log)
 
     def list_own(self) -> list[str]:

@@ -36,6 +36,8 @@ from agent.jury.seats import (
     is_open,
 )
 from agent.metrics import Means, MetricUse
+from agent.monitoring.events import JudgingEnded
+from agent.monitoring.log import log_event
 from agent.redaction import Redactor, open_redactor
 from agent.scoring.jury_scores import Judged, read_judged_answer, score_by_jury
 from agent.scoring.measures import Measure, Rules
@@ -157,11 +159,13 @@ def judge_run(
         writer.write()
     _score_by_helm(store, run_id, rules, positions)
     context.progress.end()
+    seconds = time.monotonic() - began
+    log_event(JudgingEnded(run_id, len(jury), judging.asked, writer.done, writer.open, seconds))
     return JudgingOutcome(
         asked=judging.asked,
         answers=writer.done,
         open=writer.open,
-        seconds=time.monotonic() - began,
+        seconds=seconds,
         taken=None if judging.live is None else judging.live.end(),
     )
 

@@ -22,6 +22,8 @@ from agent.model_servers.failures import explain_failure
 from agent.model_servers.loopback import ADDRESS, choose_port, is_ready
 from agent.model_servers.running import RunningServer, ServerFolder, read_begin
 from agent.model_servers.weights import check_weights, compute_server_digest, stamp_weights
+from agent.monitoring.events import ModelServerFailed, ModelServerStarted, ModelServerStopped
+from agent.monitoring.log import log_event
 
 if TYPE_CHECKING:
     from agent.site.directory import Site
@@ -91,6 +93,7 @@ def serve(site: "Site", deployment: Deployment, waiting: Waiting) -> Iterator[Ru
     finally:
         _end_guardian(started.guardian)
         ServerFolder.find(site.servers, deployment.name).forget()
+        log_event(ModelServerStopped(deployment.name))
 
 
 def stop(site: "Site", name: str) -> bool:
@@ -113,6 +116,7 @@ def stop(site: "Site", name: str) -> bool:
             )
         time.sleep(_ASK_EVERY_S)
     folder.forget()
+    log_event(ModelServerStopped(name))
     return True
 
 
@@ -138,13 +142,17 @@ def _start(site: "Site", deployment: Deployment, waiting: Waiting, *, outlives: 
         copied = _copy_template(folder, managed)
         served = replace(copied, digest=compute_server_digest(copied, site.servers))
         started = _start_guardian(folder, deployment, served, stamp, outlives=outlives)
+    began = time.monotonic()
     try:
         _await_ready(started, folder, waiting)
         _check_unchanged(managed, stamp, deployment.name)
-    except BaseException:
+    except BaseException as error:
+        seconds = time.monotonic() - began
+        log_event(ModelServerFailed(deployment.name, type(error).__name__, seconds))
         _end_guardian(started.guardian)
         folder.forget()
         raise
+    log_event(ModelServerStarted(deployment.name, time.monotonic() - began))
     return started
 
 

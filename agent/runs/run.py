@@ -6,7 +6,9 @@ transactions as they arrive.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -42,6 +44,14 @@ from agent.judging.judge_run import (
 from agent.judging.jury_selection import advise_judging_later
 from agent.judging.probe_judges import probe_judges
 from agent.metrics import Means
+from agent.monitoring.events import (
+    RunEnded,
+    RunStarted,
+    RunStopped,
+    ServerProbed,
+    name_benchmark,
+)
+from agent.monitoring.log import log_event
 from agent.results.summarize import RunSummary, summarise_run
 from agent.runs.plan import Plan, RunOptions, plan_runs
 from agent.runs.score_writer import ScoreWriter
@@ -227,6 +237,7 @@ async def _probe_all(plans: Sequence[Plan], limits: HttpLimits) -> _Probed:
             capabilities[key] = await probe_deployment(deployment, limits, needs[key])
         except InferenceError as error:
             errors[key] = error
+        log_event(ServerProbed(deployment.name, usable=key in capabilities))
     return _Probed(capabilities, errors)
 
 
@@ -384,7 +395,8 @@ def _carry_out(
 ) -> RunOutcome:
     """Ask, score and judge one plan while holding the lock of its run."""
     workarounds = list_workarounds(plan, capabilities)
-    with store.runs.lock(store.identities.run_id(plan.suite, plan.name)):
+    run_id = store.identities.run_id(plan.suite, plan.name)
+    with store.runs.lock(run_id), _log_run(plan, run_id) as note_outcome:
         run_id = _begin_run(store, plan, capabilities, workarounds)
         asking = _ask_and_score(store, plan, run_id, capabilities, context)
         _measure(store, run_id, plan.rules, context.means)
@@ -394,7 +406,7 @@ def _carry_out(
         store.runs.end(run_id, compute_stored_run_scores(store, run_id, plan.rules))
         run = find_stored_run(store, plan)
         assert run is not None
-        return RunOutcome(
+        outcome = RunOutcome(
             summary=summarise_run(store, run),
             asked=asking.sent,
             kept=asking.stored,
@@ -403,6 +415,37 @@ def _carry_out(
             judged=judged,
             taken=asking.taken,
         )
+        note_outcome(outcome)
+        return outcome
+
+
+@contextmanager
+def _log_run(plan: Plan, run_id: str) -> Iterator[Callable[[RunOutcome], None]]:
+    """Log the start and the end of a run. The function that the context returns is told of its outcome."""
+    name, benchmark = plan.deployment.name, name_benchmark(plan.benchmark.id)
+    log_event(RunStarted(run_id, name, benchmark, len(plan.instances)))
+    began = time.monotonic()
+
+    def note_outcome(outcome: RunOutcome) -> None:
+        log_event(
+            RunEnded(
+                run=run_id,
+                deployment=name,
+                benchmark=benchmark,
+                asked=outcome.asked,
+                stored=outcome.kept,
+                failed=outcome.failed,
+                unscored=sum(outcome.summary.main.unscored.values()),
+                seconds=time.monotonic() - began,
+            )
+        )
+
+    try:
+        yield note_outcome
+    except BaseException as error:
+        seconds = time.monotonic() - began
+        log_event(RunStopped(run_id, name, benchmark, type(error).__name__, seconds))
+        raise
 
 
 def _begin_run(

@@ -38,6 +38,7 @@ _PATHS_FROM_SITE = (
     "trusted_proxy_secret_file",
     "alert_webhook_secret_file",
     "alert_smtp_password_file",
+    "log_file",
 )
 _HEADER = r"^[A-Za-z][A-Za-z0-9-]{0,99}$"
 
@@ -316,6 +317,18 @@ class Settings(BaseModel):
     alert_to: tuple[str, ...] = Field(
         (), max_length=20, description="E-mail addresses to which alerts go."
     )
+    log_level: Literal["warning", "info", "debug"] = Field(
+        "warning",
+        description="Least important level that is logged; `info` tells of every command, run and job.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text", description="Format of the log: lines of text, or one JSON object per line."
+    )
+    log_file: Path | None = Field(
+        None,
+        description="File to which the log is appended; none means standard error. A relative path starts at the site "
+        "directory.",
+    )
     plugins: tuple[Plugin, ...] = Field(
         (),
         description="The site's own metrics in Python, each with its name, file or entry point, and sha256.",
@@ -482,6 +495,7 @@ _TYPES = {
     "a valid string": "text",
     "a valid tuple": "a list",
     "a valid path": "a path",
+    "Input is not a path for <class 'pathlib.Path'>": "expected a path",
     ", unable to parse string as an integer": "",
     ", unable to parse string as a number": "",
     ", unable to interpret input": "",

@@ -3,7 +3,7 @@
 import inspect
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -31,6 +31,8 @@ from agent.errors import (
     InferenceError,
     StoreError,
 )
+from agent.monitoring.events import PageFailed, make_known
+from agent.monitoring.log import log_event
 from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
 from agent.service.web.forms import NO_FORM, Form, is_multipart, read_form
@@ -39,6 +41,7 @@ from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.refusals import NoPageError, NotAllowedError
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.service.web.service import HTML, Desk, Service, build_frame
+from agent.service.web.watch import UNKNOWN_ROUTE, Watch
 from agent.store import describe_sqlite_error
 
 API_PREFIX = "/api/v1"
@@ -136,7 +139,17 @@ def build_application(service: Service) -> ASGIApp:
 
     application.add_exception_handler(StarletteHTTPException, answer_missing)
     application.add_exception_handler(RequestValidationError, answer_invalid)
-    return Guard(application, [service.origin], _find_uploads())
+    make_known("route", [UNKNOWN_ROUTE, *_list_paths()])
+    return Watch(Guard(application, [service.origin], _find_uploads()))
+
+
+def _list_paths() -> Iterator[str]:
+    """Yield the path of every route as the table has it, with the names of values in braces."""
+    yield f"{API_PREFIX}/openapi.json"
+    for route in PAGES:
+        yield route.path
+    for operation in API:
+        yield API_PREFIX + operation.path
 
 
 _REFUSALS = {
@@ -232,6 +245,7 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
     except AgentError as error:
         return _draw_problem(service, request, _convert_error(error), caller)
     except Exception as error:  # noqa: BLE001 - its message may quote a record
+        log_event(PageFailed(route.path, type(error).__name__))
         return _draw_problem(service, request, _convert_unexpected(error), caller)
 
 
@@ -281,6 +295,7 @@ def _answer_operation(
     except AgentError as error:
         return _answer_json(_convert_error(error))
     except Exception as error:  # noqa: BLE001 - its message may quote a record
+        log_event(PageFailed(API_PREFIX + route.path, type(error).__name__))
         return _answer_json(_convert_unexpected(error))
     if found is None:
         return _answer_json(_Problem(404, "", "there is no such thing"))

@@ -2,16 +2,21 @@
 
 import errno
 import socket
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
 from agent.errors import ConfigError
 from agent.jobs.dispatcher import Dispatcher
+from agent.monitoring.events import ServiceStarted, ServiceStopped
+from agent.monitoring.log import log_event
 from agent.service.web.address import Address
 from agent.service.web.application import build_application
 from agent.service.web.service import Service
 from agent.site.directory import Site
+from agent.site.service_addresses import is_loopback
 
 _WAITING_CONNECTIONS = 256
 _GRACE_S = 3
@@ -60,7 +65,7 @@ def serve(
 ) -> None:
     """Serve and work off the queue until interrupted.
 
-    Nothing is logged, because addresses could identify runs and readers.
+    Requests are logged by their routes only, because addresses could identify runs and readers.
 
     Args:
         site: the site.
@@ -87,7 +92,7 @@ def serve(
     )
     service.texts.begin_warming()
     try:
-        with Dispatcher(site) as dispatcher:
+        with Dispatcher(site) as dispatcher, _log_service(address):
             service.find_queue_problem = lambda: dispatcher.problem
             # Only now is it certain that no other service of this site has files in transit.
             service.transfers.clear()
@@ -95,3 +100,14 @@ def serve(
             uvicorn.Server(config).run(sockets=[listener])
     finally:
         service.close()
+
+
+@contextmanager
+def _log_service(address: Address) -> Iterator[None]:
+    """Log that the service is ready, and that it ended."""
+    log_event(ServiceStarted(is_loopback(address.host), tls=address.certificate is not None))
+    began = time.monotonic()
+    try:
+        yield
+    finally:
+        log_event(ServiceStopped(time.monotonic() - began))

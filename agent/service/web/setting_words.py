@@ -15,6 +15,7 @@ _SHOWS: Final = "they decide what people see, and what may leave the site"
 _LETS_IN: Final = "they decide who is let in"
 _REACHED: Final = "a wrong value would lock everyone out of these pages"
 _CODE: Final = "they name files and code of this machine"
+_LOGS: Final = "they name files of this machine, and decide what is written there"
 _GROUPS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "Asking models": (
         "",
@@ -40,6 +41,7 @@ _GROUPS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
         _SHOWS,
         ("redaction_policy", "disclosure_policy", "one_account_approval"),
     ),
+    "Log": (_LOGS, ("log_level", "log_format", "log_file")),
     "Scoring": (_CODE, ("bertscore_model", "bertscore_layer", "plugins")),
     "This service": (
         _REACHED,

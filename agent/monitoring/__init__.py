@@ -1,0 +1,1 @@
+"""What hospital IT sees of the agent: the log."""
