@@ -18,7 +18,6 @@ from agent.monitoring.events import (
     EVENTS,
     WITHHELD,
     Event,
-    LibraryWarned,
     RunEnded,
     RunStopped,
     ServerProbed,
@@ -73,7 +72,9 @@ def test_no_words_but_those_of_the_closed_list_are_in_a_line(text: str):
         for name, value in written.items():
             kind_of_field = describe_field_type(kind, name)
             is_id = kind_of_field in ("id", "digest") and re.fullmatch("[0-9a-f]{12,64}", text)
-            is_deployment = kind_of_field == "deployment" and re.fullmatch("[A-Za-z0-9/._+@-]+", text)
+            is_deployment = kind_of_field == "deployment" and re.fullmatch(
+                "[A-Za-z0-9/._+@-]+", text
+            )
             assert value == WITHHELD or is_id or is_deployment or f"`{text}`" in kind_of_field
 
 
@@ -224,7 +225,11 @@ def test_no_module_of_the_agent_logs_in_another_way():
 
 def test_the_documents_list_every_event_with_its_fields_and_no_other():
     page = (ROOT / "docs/monitoring.md").read_text("utf-8")
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.split("## The log")[1].split("\n## ")[0], re.MULTILINE))
+    rows = dict(
+        re.findall(
+            r"^\| `(\w+)` \| (.*) \|$", page.split("## The log")[1].split("\n## ")[0], re.MULTILINE
+        )
+    )
     expected = {}
     for kind in EVENTS:
         level = logging.getLevelName(kind.LEVEL).lower()

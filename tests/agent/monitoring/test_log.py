@@ -98,7 +98,9 @@ def test_no_line_is_lost_while_several_processes_write_and_the_file_is_renamed(t
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     lines = [line for file in tmp_path.iterdir() for line in read(file)]
     numbers = [line["sessions"] for line in lines]
-    assert sorted(map(int, map(str, numbers))) == [w * 1000 + n for w in range(3) for n in range(300)]
+    assert sorted(map(int, map(str, numbers))) == [
+        w * 1000 + n for w in range(3) for n in range(300)
+    ]
     assert rotated > 1
 
 
@@ -137,10 +139,11 @@ def test_a_closed_standard_error_ends_nothing(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_child_logs_as_its_parent_does(tmp_path: Path):
+    asked = ["--log-level", "debug", "--log-format", "json"]
     start_log(LogOptions("debug", "json"))
-    assert list_child_options(7) == ["--log-level", "debug", "--log-format", "json", "--log-descriptor", "7"]  # fmt: skip
+    assert list_child_options(7) == [*asked, "--log-descriptor", "7"]
     start_log(LogOptions("debug", "json", tmp_path / "log"))
-    assert list_child_options(7) == ["--log-level", "debug", "--log-format", "json"]
+    assert list_child_options(7) == asked
     start_log(LogOptions("info", "text", descriptor=9))
     assert list_child_options(7)[-1] == "9"
 
