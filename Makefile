@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+RELEASE_VENV ?= .venv-release
+RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_release
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity clean
+.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity locks clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -104,6 +106,16 @@ test-extras: $(VENV)/installed-test
 test-parity: $(VENV)/installed-test
 	sh tests/parity/run.sh
 
+# The locks of every variant in deploy/locks, made anew: make locks [UPGRADE=--upgrade]. A minute, and a package index.
+locks: $(RELEASE_VENV)/installed
+	$(RELEASE) locks $(UPGRADE)
+
+# The tools of a release, in an environment of their own. They are locked for each Python, as everything is.
+$(RELEASE_VENV)/installed: deploy/locks/release-py311.txt
+	$(PYTHON) -m venv $(RELEASE_VENV)
+	$(RELEASE_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r deploy/locks/release-$$($(RELEASE_VENV)/bin/python -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt
+	touch $@
+
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e .
@@ -125,4 +137,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) .venv-servers .venv-vllm .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RELEASE_VENV) .venv-servers .venv-vllm .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
