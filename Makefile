@@ -106,14 +106,16 @@ test-extras: $(VENV)/installed-test
 test-parity: $(VENV)/installed-test
 	sh tests/parity/run.sh
 
-# The locks of every variant in deploy/locks, made anew: make locks [UPGRADE=--upgrade]. A minute, and a package index.
+# The locks of every variant in deploy/locks, made anew: make locks [UPGRADE=--upgrade] [LOCKS="test build"]. Some minutes.
 locks: $(RELEASE_VENV)/installed
-	$(RELEASE) locks $(UPGRADE)
+	$(RELEASE) locks $(UPGRADE) $(LOCKS)
 
 # The tools of a release, in an environment of their own. They are locked for each Python, as everything is.
 $(RELEASE_VENV)/installed: deploy/locks/release-py311.txt
 	$(PYTHON) -m venv $(RELEASE_VENV)
-	$(RELEASE_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r deploy/locks/release-$$($(RELEASE_VENV)/bin/python -c 'import sys; print("py%d%d" % sys.version_info[:2])').txt
+	version=$$($(RELEASE_VENV)/bin/python -c 'import sys; print("py%d%d" % sys.version_info[:2])') && \
+	$(RELEASE_VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes \
+		-r deploy/locks/build-$$version.txt -r deploy/locks/release-$$version.txt
 	touch $@
 
 $(VENV)/installed: pyproject.toml

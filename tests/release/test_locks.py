@@ -22,6 +22,7 @@ from intramural_release.lock_files import (
     parse_lock,
     select_pins,
 )
+from intramural_release.lock_hashes import read_hashes
 from intramural_release.variants import (
     GROUPS,
     LOCKS,
@@ -225,3 +226,55 @@ def test_locks_hold_all_that_their_installed_packages_require(variant: str):
             ):
                 assert canonicalize_name(requirement.name) in names, (pin.name, line)
     assert compared > 10
+
+
+def make_pylock(*files: str, source: bool = True) -> str:
+    wheels = ", ".join(
+        f'{{ url = "https://files.example/{name}", hashes = {{ sha256 = "{number:064x}" }} }}'
+        for number, name in enumerate(files, start=1)
+    )
+    lines = ["[[packages]]", 'name = "driver"', 'version = "3"', f"wheels = [{wheels}]"]
+    if source:
+        lines.append(
+            f'sdist = {{ url = "https://files.example/d.tar.gz", hashes = {{ sha256 = "{0:064x}" }} }}'
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("files", "kept"),
+    [
+        (["driver-3-py3-none-any.whl", "driver-3-cp312-cp312-win_amd64.whl"], [1]),
+        (["driver-3-py2.py3-none-any.whl"], [1]),
+        (["driver-3-py2-none-any.whl"], [0]),
+        (
+            [
+                "driver-3-cp312-cp312-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+                "driver-3-cp312-cp312-manylinux_2_28_aarch64.whl",
+                "driver-3-cp312-cp312-musllinux_1_2_x86_64.whl",
+                "driver-3-cp311-cp311-manylinux_2_28_x86_64.whl",
+                "driver-3-cp312-cp312-macosx_11_0_arm64.whl",
+                "driver-3-cp313-cp313t-manylinux_2_28_x86_64.whl",
+            ],
+            [1, 2],
+        ),
+        (["driver-3-cp312-cp312-manylinux_2_28_x86_64.whl"], [0, 1]),
+        (
+            [
+                "driver-3-cp39-abi3-manylinux_2_28_x86_64.whl",
+                "driver-3-cp313-abi3-manylinux_2_28_x86_64.whl",
+                "driver-3-py3-none-manylinux_2_28_aarch64.whl",
+            ],
+            [1, 3],
+        ),
+    ],
+)
+def test_a_lock_keeps_the_files_that_linux_would_take(files: list[str], kept: list[int]):
+    hashes = read_hashes(make_pylock(*files), "3.12")
+    assert hashes == {("driver", "3"): tuple(f"sha256:{number:064x}" for number in kept)}
+
+
+def test_a_package_without_any_file_for_linux_is_refused():
+    pylock = make_pylock("driver-3-cp312-cp312-win_amd64.whl", source=False)
+    with pytest.raises(LockError, match="driver 3 has no file for Python"):
+        read_hashes(pylock, "3.12")

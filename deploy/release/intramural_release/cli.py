@@ -27,11 +27,12 @@ def cli() -> None:
 @click.option(
     "--upgrade", is_flag=True, help="Take the newest versions that pyproject.toml allows."
 )
-def make_locks_command(upgrade: bool) -> None:
-    """Write every lock in deploy/locks. Needs a package index."""
+@click.argument("names", nargs=-1, metavar="[VARIANT]...")
+def make_locks_command(names: tuple[str, ...], upgrade: bool) -> None:
+    """Write the locks in deploy/locks: all, or those of the variants named. Needs a package index."""
     from intramural_release.make_locks import make_locks
 
-    for path in make_locks(upgrade=upgrade):
+    for path in make_locks(names, upgrade=upgrade):
         click.echo(path.name)
 
 

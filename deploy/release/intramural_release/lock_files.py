@@ -81,8 +81,8 @@ def describe_environment(python: str, machine: str) -> dict[str, str]:
     }
 
 
-def parse_lock(text: str, where: str) -> tuple[Pin, ...]:
-    """Read a lock.
+def parse_lock(text: str, where: str, *, hashed: bool = True) -> tuple[Pin, ...]:
+    """Read a lock; with hashed=False, one whose hashes are not known yet.
 
     Raises:
         LockError: a line is none of a lock, or a package has no version or no hash.
@@ -98,7 +98,7 @@ def parse_lock(text: str, where: str) -> tuple[Pin, ...]:
         else:
             pins[-1] = _extend_pin(pins[-1], line, f"{where}, line {number}")
     for pin in pins:
-        if not pin.hashes:
+        if hashed and not pin.hashes:
             raise LockError(f"{where}: {pin.name} has no hash")
     return tuple(pins)
 
