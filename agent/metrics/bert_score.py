@@ -14,8 +14,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from agent.errors import AgentError, BenchmarkError
+from agent.io.install_hint import describe_install
 from agent.metrics.encoder_folder import (
-    INSTALL,
     SET,
     EncoderFolder,
     encoder_folder,
@@ -67,7 +67,7 @@ def check(benchmark_id: str, means: Means) -> EncoderFolder:
     if missing:
         raise BenchmarkError(
             f"{benchmark_id}: BERTScore needs {' and '.join(missing)}, which is not installed",
-            INSTALL,
+            describe_install("bertscore"),
         )
     if means.bertscore_model is None:
         raise BenchmarkError(f"{benchmark_id}: BERTScore needs an encoder, and none is set", SET)

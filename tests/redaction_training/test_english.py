@@ -13,7 +13,7 @@ from agent.redaction.models.model import shipped_model
 from agent.redaction.models.network import read_network
 from agent.redaction.models.train import Example
 
-faker = pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
+faker = pytest.importorskip("faker", reason="training needs faker: pip install -e '.[train]'")
 
 english = importlib.import_module("benchmarks.redaction_training.english")
 shapes = importlib.import_module("benchmarks.redaction_training.shapes")

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-pytest.importorskip("faker", reason="training needs faker: pip install 'intramural[train]'")
+pytest.importorskip("faker", reason="training needs faker: pip install -e '.[train]'")
 
 english = importlib.import_module("benchmarks.redaction_training.english")
 shapes = importlib.import_module("benchmarks.redaction_training.shapes")

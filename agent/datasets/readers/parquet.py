@@ -12,6 +12,7 @@ from agent.datasets.readers.files import Files
 from agent.datasets.readers.lines import MAX_LENGTH
 from agent.datasets.readers.table import Problems, Row, Table
 from agent.errors import BenchmarkError
+from agent.io.install_hint import describe_install
 
 _ROWS_AT_ONCE = 256
 # Maximum bytes of one column that are unpacked before the length of its cells is checked.
@@ -115,7 +116,7 @@ def explain_missing_pyarrow() -> BenchmarkError:
     """Return the error for a missing installation of pyarrow."""
     return BenchmarkError(
         "Parquet, Feather and Arrow files need pyarrow, which is not installed",
-        "Install it with: pip install 'intramural[parquet]'",
+        describe_install("parquet"),
     )
 
 

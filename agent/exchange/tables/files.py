@@ -10,6 +10,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from agent.errors import ConfigError
 from agent.exchange.tables.columns import TableColumn
+from agent.io.install_hint import describe_install
 from agent.io.plain_text import format_cell
 from agent.io.workbook import open_workbook
 
@@ -32,7 +33,7 @@ def check_writable(form: str) -> None:
     except ImportError:
         raise ConfigError(
             "Parquet files need the extra `parquet`, which is not installed",
-            "pip install 'intramural[parquet]', or use --format csv or jsonl.",
+            f"{describe_install('parquet')} Or use --format csv or jsonl.",
         ) from None
 
 

@@ -82,7 +82,8 @@ def open_card(module: Path, token_label: str, key_label: str, pin: str) -> Itera
     except ImportError:
         raise KeyFileError(
             "this installation does not support PKCS #11",
-            "Install it with: pip install 'intramural-steward[pkcs11]'",
+            "Install it with: pip install './deploy/steward[pkcs11]' in a clone, or from a folder of wheels "
+            "pip install --no-index --find-links wheelhouse 'intramural-steward[pkcs11]'",
         ) from None
     try:
         token = pkcs11.lib(str(module.absolute())).get_token(token_label=token_label)

@@ -44,7 +44,7 @@ def test_check_names_the_engine_to_install_or_accepts_the_weights(site: Site):
     done = models(site, "check")
     if importlib.util.find_spec("xllamacpp") is None:
         assert done.returncode == 2
-        assert "pip install 'intramural[llamacpp]'" in done.stderr
+        assert "pip install '.[llamacpp]'" in done.stderr
     else:
         assert (
             done.stdout == "local/one: the engine is installed, and the weights are of its kind\n"

@@ -113,5 +113,5 @@ def test_parquet_without_its_library_says_what_to_install(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigError, match="the extra `parquet`") as refused:
         call(filled, *SUMMARIZE, "--format", "parquet", "--output", tmp_path / "table.parquet")
-    assert "pip install 'intramural[parquet]'" in refused.value.advice
+    assert "pip install '.[parquet]'" in refused.value.advice
     assert not (tmp_path / "table.parquet").exists()

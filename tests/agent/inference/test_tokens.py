@@ -87,4 +87,4 @@ def test_a_missing_package_is_named_before_the_run(tokenizer_file):
         check=True,
     )
     assert "not installed" in done.stdout
-    assert "pip install 'intramural[tokenizer]'" in done.stdout
+    assert "pip install '.[tokenizer]'" in done.stdout

@@ -56,7 +56,7 @@ def test_a_missing_engine_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ConfigError) as caught:
         describe_start(ModelServer("vllm", Path("m")), "org/m", 8123, TOKEN)
-    assert "pip install 'intramural[vllm]'" in caught.value.advice
+    assert "pip install '.[vllm]'" in caught.value.advice
 
 
 def test_settings_of_the_account_do_not_make_vllm_write_answers_to_its_log():

@@ -11,6 +11,7 @@ from pathlib import Path
 from presidio_analyzer import EntityRecognizer
 
 from agent.errors import RedactionError
+from agent.io.install_hint import describe_install
 from agent.io.model_folder import ModelFolderError
 from agent.redaction.deadline import Deadline
 
@@ -48,7 +49,7 @@ def open_model(
     if missing:
         raise RedactionError(
             f"a model of kind {kind} needs {', '.join(missing)}, which is not installed",
-            f"Install the extra: pip install 'intramural[{kind}]'.",
+            describe_install(kind),
         )
     # Set before the libraries are imported, because they read these variables only once.
     os.environ |= {

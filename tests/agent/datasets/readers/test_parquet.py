@@ -109,7 +109,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path):
         "try:\n    load_instances(b, locate_dataset(b))\nexcept Exception as why:\n    print(why, why.advice)\n"
     )
     said = subprocess.check_output([sys.executable, "-c", script], text=True)
-    assert "pip install 'intramural[parquet]'" in said
+    assert "pip install '.[parquet]'" in said
 
 
 @pytest.mark.parametrize("write", [pyarrow.parquet.write_table, pyarrow.feather.write_feather])

@@ -120,5 +120,5 @@ def test_parquet_without_its_library_is_told_before_anything_is_written(
         CliRunner().invoke(
             intramural, [*words, str(tmp_path / "x")], catch_exceptions=False, standalone_mode=False
         )
-    assert "pip install 'intramural[parquet]'" in told.value.advice
+    assert "pip install '.[parquet]'" in told.value.advice
     assert not (tmp_path / "x").exists()
