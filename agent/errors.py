@@ -85,3 +85,12 @@ class StoreError(AgentError):
 
 class BusyError(StoreError):
     """Another command is using a resource that this one needs; trying again later is enough."""
+
+
+class ClockError(StoreError):
+    """The machine's clock disagrees with the times that the site has seen, so that no time can be relied on."""
+
+    advice = (
+        "Set the machine's clock (UTC) and run the command again. If it is right now and was wrong before, "
+        "`intramural clock show` says what to do."
+    )

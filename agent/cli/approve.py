@@ -85,7 +85,7 @@ def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) 
 
     if check_custody(key_path, site.directory, one_account=site.settings.one_account_approval):
         click.secho(ONE_ACCOUNT_WARNING, fg="red", bold=True)
-    registry = open_federation(site).read_registry(today_day())
+    registry = open_federation(site).read_registry(today_day(site))
     policy = read_site_policy(site)
     outbox = open_outbox(site)
     steward = load_signer(key_path, KeyRole.STEWARD)
@@ -110,7 +110,7 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
     if not chosen:
         click.echo("No draft is waiting for approval.")
         return
-    write_new_file(out, write_drafts(site, chosen, today_day()))
+    write_new_file(out, write_drafts(site, chosen, today_day(site)))
     click.echo(
         f"{count_drafts(len(chosen))} written to {out.name}. The steward reads and signs them on another "
         "computer with"
@@ -152,7 +152,7 @@ def _import_signed(site: Site, signed: bytes) -> None:
     from agent.disclosure.handover import accept_signed
 
     _ = open_federation(site)  # refuses a folder that is not a site
-    done = accept_signed(site, signed, today_day(), partial(record_event, site))
+    done = accept_signed(site, signed, today_day(site), partial(record_event, site))
     click.echo(f"{done.state.value} {done.digest}")
 
 

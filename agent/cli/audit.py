@@ -105,7 +105,7 @@ def verify(
     kept = [*heads, *(_read_heads(heads_path) if heads_path else [])]
     with site.store() as store:
         checks = [check_log(store), *check_heads(store, kept)]
-        checks += check_results(site, store, digest, today_day())
+        checks += check_results(site, store, digest, today_day(site))
     rows = [
         {"what": check.subject, "outcome": check.outcome, "finding": check.finding}
         for check in checks

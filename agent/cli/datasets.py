@@ -227,7 +227,9 @@ def register_dataset(site: Site, benchmark_id: str, dry_run: bool) -> None:
 
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
     with site.store() as store:
-        done = register(site, store, benchmark_id, today_day(), store.audit.record, dry_run=dry_run)
+        done = register(
+            site, store, benchmark_id, today_day(site), store.audit.record, dry_run=dry_run
+        )
     _say_registered(benchmark, done)
 
 

@@ -1,4 +1,4 @@
-"""The checks of `intramural doctor` on this machine: room on its disk, and whether the queue is worked off."""
+"""The checks of `intramural doctor` on this machine: its clock, its disk, and whether the queue is worked off."""
 
 from collections.abc import Iterator
 
@@ -7,12 +7,29 @@ from agent.cli.output import with_site
 from agent.io.disk_room import find_room, is_nearly_full
 from agent.io.wording import format_count, format_size
 from agent.site.directory import Site
+from agent.store import format_time
 
 
 def check_machine(site: Site) -> Iterator[Check]:
-    """Check the disk and the queue."""
+    """Check the clock, the disk and the queue."""
+    yield run_check("clock", lambda: _check_clock(site))
     yield _check_disk(site)
     yield run_check("queue", lambda: _check_queue(site))
+
+
+def _check_clock(site: Site) -> Check:
+    with site.store() as store:
+        store.clock.check()
+        leap_from = store.clock.find_leap()
+    if leap_from is not None:
+        return Check(
+            "clock",
+            "warning",
+            f"this site was not used from {format_time(leap_from)} on, so nothing but the clock says how old its texts "
+            "are, and none is purged by its age",
+            with_site("`intramural clock show` says how to confirm the clock once."),
+        )
+    return Check("clock", "ok", "agrees with the times that this site has seen")
 
 
 def _check_disk(site: Site) -> Check:

@@ -135,10 +135,10 @@ def update(site: Site, path: Path | None) -> None:
     site_id = open_federation(site).read_membership().site
     if path is not None:
         data = read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry")
-        done = take_registry(site, data, today_day())
+        done = take_registry(site, data, today_day(site))
     else:
         with _advise_trying_again("registry update"):
-            done = update_registry(site, today_day())
+            done = update_registry(site, today_day(site))
     newest = done.registry
     if done.has_new_agent_key:
         click.echo("the new agent key is in force and installed")
@@ -156,7 +156,7 @@ def show_registry(site: Site, form: str) -> None:
     from agent.disclosure.registry_update import describe_enrolment
 
     federation = open_federation(site)
-    current = federation.read_registry(today_day())
+    current = federation.read_registry(today_day(site))
     site_id = federation.read_membership().site
     rows = [_build_row("registry", f"version {current.version} of {current.deployment}", "")]
     if is_enrolled(current, site_id, _load_agent_key(site).keyid):
@@ -259,7 +259,9 @@ def _make_request(site: Site, invite: "Invite", steward: "PublicKey", *, online:
     version = 1  # of the registry; without a network no newer version is known
     if online:
         with _advise_trying_again("enroll"):
-            version = federation.update(connect_aggregator(site, invite.url), today_day()).version
+            version = federation.update(
+                connect_aggregator(site, invite.url), today_day(site)
+            ).version
     data = make_request(invite, agent, steward, version)
     federation.keep_request(data)
     return data
@@ -312,7 +314,7 @@ def _post(site: Site, invite: "Invite", data: bytes) -> None:
             post_request(aggregator, data)
     except SubmissionRefusedError as error:
         if error.final:
-            newest = federation.update(aggregator, today_day())
+            newest = federation.update(aggregator, today_day(site))
             if is_enrolled(newest, invite.site, _load_agent_key(site).keyid):
                 raise ConfigError(
                     "this site is enrolled already", "There is nothing more to do."

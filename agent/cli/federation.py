@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError
-from agent.io.days import today_day
 from agent.site.directory import Site
 
 __all__ = ["connect_aggregator", "open_federation", "today_day", "write_new_file"]
@@ -20,6 +19,15 @@ def open_federation(site: Site) -> "Federation":
 
     _ = site.settings  # reads the file, so that a folder that is not a site is refused
     return Federation(site.submissions)
+
+
+def today_day(site: Site) -> int:
+    """Return today's date (UTC) as the number of days since 1970-01-01.
+
+    Raises:
+        ClockError: this machine's clock disagrees with what the site has seen.
+    """
+    return site.today_day()
 
 
 def connect_aggregator(site: Site, invited_to: str) -> "Aggregator":

@@ -20,6 +20,7 @@ from agent.cli.alerts import alerts
 from agent.cli.audit import audit
 from agent.cli.benchmarks import benchmarks
 from agent.cli.calibrate import calibrate
+from agent.cli.clock import clock
 from agent.cli.command_log import log_command, start_command_log
 from agent.cli.compare import compare
 from agent.cli.datasets import datasets
@@ -110,7 +111,7 @@ for command in (
     init, doctor, benchmarks, datasets, run, runs, judge, jobs, summarize, rescore, score, agreement, compare,
     calibrate, redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate,
     purge, audit, models, baselines, demo, accounts, tokens,
-    alerts,
+    alerts, clock,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)

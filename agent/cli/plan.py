@@ -49,7 +49,7 @@ def plan(site: Site, model: str, scorecard_name: str | None, days: int, assuranc
         model,
         assurance=assurance,
         days=days,
-        today_day=today_day(),
+        today_day=today_day(site),
         audit=partial(record_event, site),
     )
     click.echo(f"{drafted.state.value} {drafted.digest}")
@@ -79,7 +79,7 @@ def abandon(site: Site, digest: str, reason: str) -> None:
     """Draft a statement that a plan ends without a result. The plan and the reason stay in the log."""
     from agent.disclosure.drafting import abandon_plan
 
-    drafted = abandon_plan(site, digest, reason, today_day(), partial(record_event, site))
+    drafted = abandon_plan(site, digest, reason, today_day(site), partial(record_event, site))
     click.echo(f"{drafted.state.value} {drafted.digest}")
 
 
@@ -101,5 +101,5 @@ def withdraw(site: Site, digest: str, reason: str) -> None:
     """
     from agent.disclosure.drafting import withdraw_result
 
-    drafted = withdraw_result(site, digest, reason, today_day(), partial(record_event, site))
+    drafted = withdraw_result(site, digest, reason, today_day(site), partial(record_event, site))
     click.echo(f"{drafted.state.value} {drafted.digest}")

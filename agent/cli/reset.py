@@ -95,7 +95,7 @@ def request(
         new_agent_key=new_agent_key,
         new_ledger=new_ledger,
     )
-    drafted = draft_reset(site, standing, wish, today_day(), partial(record_event, site))
+    drafted = draft_reset(site, standing, wish, today_day(site), partial(record_event, site))
     write_new_file(out, drafted.data)
     click.echo(
         f"Request for epoch {standing.comparison.head.epoch + 1} written to {out.name}. Its keys:"
@@ -123,7 +123,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
     _ = site.settings  # a folder that is not a site is refused
     data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
     audit = partial(record_event, site)
-    in_force = send_reset(site, data, today_day(), audit, post=out is None)
+    in_force = send_reset(site, data, today_day(site), audit, post=out is None)
     if out is not None:
         write_new_file(out, data)
         click.echo(f"Request written to {out.name}; hand it to the central team. {_COMPARE}")
@@ -147,7 +147,7 @@ def read_standing_here(site: Site, head_file: Path | None) -> "SiteStanding":
     if head_file is not None:
         note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's signed head")
         carried = note.decode("utf-8", "replace")
-    return read_standing(site, carried, today_day())
+    return read_standing(site, carried, today_day(site))
 
 
 def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) -> None:

@@ -50,7 +50,7 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
         )
     _ = site.settings  # a folder that is not a site is refused
     steward_public = read_public(steward_path) if steward_path is not None else None
-    drafted = draft_rotation(site, steward_public, today_day(), partial(record_event, site))
+    drafted = draft_rotation(site, steward_public, today_day(site), partial(record_event, site))
     write_new_file(out, drafted.data)
     click.echo(f"Request written to {out.name}. The new key:")
     click.echo(f"  {role:<8} {drafted.keys[role].fingerprint}")
@@ -78,7 +78,7 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 
     _ = site.settings  # a folder that is not a site is refused
     data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
-    send_rotation(site, data, today_day(), partial(record_event, site), post=out is None)
+    send_rotation(site, data, today_day(site), partial(record_event, site), post=out is None)
     if out is not None:
         write_new_file(out, data)
         click.echo(f"Request written to {out.name}; hand it to the central team. {_COMPARE}")
@@ -102,5 +102,5 @@ def cancel(site: Site, head_file: Path | None) -> None:
     from agent.disclosure.key_requests import cancel_rotation
 
     standing = read_standing_here(site, head_file)
-    for digest in cancel_rotation(site, standing, today_day(), partial(record_event, site)):
+    for digest in cancel_rotation(site, standing, today_day(site), partial(record_event, site)):
         click.echo(f"cancelled {digest}")

@@ -267,7 +267,7 @@ def _read_sampling_options(
         raise click.UsageError(
             "--plan and --sample-seed cannot be combined, because the plan determines the seed"
         )
-    registry = open_federation(site).read_registry(today_day())
+    registry = open_federation(site).read_registry(today_day(site))
     outbox = open_outbox(site)
     submission = outbox.find(digest)
     open_digests = {open_plan.digest for open_plan in list_open_plans(outbox)}

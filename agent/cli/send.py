@@ -70,7 +70,7 @@ def _send(site: Site, digest: str | None) -> None:
     if not chosen:
         click.echo("Nothing is waiting to be sent.")
         return
-    for submission in send_chosen(site, chosen, today_day(), partial(record_event, site)):
+    for submission in send_chosen(site, chosen, today_day(site), partial(record_event, site)):
         click.echo(f"{submission.state.value} {submission.digest}")
 
 
@@ -89,13 +89,13 @@ def _export(site: Site, digest: str | None, target: Path) -> None:
     if not chosen:
         click.echo("Nothing is waiting to be sent.")
         return
-    registry = open_federation(site).read_registry(today_day())
+    registry = open_federation(site).read_registry(today_day(site))
     paths = export(
         open_outbox(site),
         registry,
         chosen,
         target,
-        today_day=today_day(),
+        today_day=today_day(site),
         audit=partial(record_event, site),
     )
     for path in paths:
@@ -108,10 +108,10 @@ def _import_receipt(site: Site, path: Path) -> None:
     federation = open_federation(site)
     taken = import_receipt(
         open_outbox(site),
-        federation.read_registry(today_day()),
+        federation.read_registry(today_day(site)),
         path,
         made_under=federation.read_version,
-        today_day=today_day(),
+        today_day=today_day(site),
         audit=partial(record_event, site),
     )
     click.echo(f"{taken.state.value} {taken.digest}")
@@ -123,9 +123,13 @@ def _import_refusal(site: Site, path: Path) -> None:
     from protocol.refusal import MAX_REFUSAL
 
     note = read_bounded(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
-    registry = open_federation(site).read_registry(today_day())
+    registry = open_federation(site).read_registry(today_day(site))
     taken = take_refusal(
-        open_outbox(site), registry, note, today_day=today_day(), audit=partial(record_event, site)
+        open_outbox(site),
+        registry,
+        note,
+        today_day=today_day(site),
+        audit=partial(record_event, site),
     )
     click.echo(
         f"{taken.state.value} {taken.digest}" + (f" ({taken.refusal})" if taken.refusal else "")

@@ -61,7 +61,7 @@ def prepare(
     _ = site.settings  # reads the file, so that a folder that is not a site is refused
     with site.store() as store:
         done = prepare_suite(
-            site, store, suite, scorecard_name, models, today_day(), store.audit.record
+            site, store, suite, scorecard_name, models, today_day(site), store.audit.record
         )
     prepared, figures = done.prepared, done.figures
     for notice in figures.left_out:
@@ -97,7 +97,7 @@ def show(site: Site, digest: str | None, form: str) -> None:
 
     The page is made from the exact bytes of all drafts, or of one submission.
     """
-    registry = open_federation(site).read_registry(today_day())
+    registry = open_federation(site).read_registry(today_day(site))
     submissions = choose_submissions(open_outbox(site), digest, "prepared")
     pages = [build_page(site, registry, draft) for draft in submissions]
     if form == "json":

@@ -49,7 +49,7 @@ def open_gate(site: Site) -> "Gate":
     from agent.disclosure.site_gate import open_gate
 
     _ = site.settings  # reads the file, so that a folder that is not a site is refused
-    return open_gate(site, today_day())
+    return open_gate(site, today_day(site))
 
 
 def choose_submissions(outbox: "Outbox", digest: str | None, state: str) -> "Sequence[Submission]":

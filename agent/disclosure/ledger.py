@@ -7,6 +7,7 @@ suffice to rewrite the ledger. Entries are never changed or removed.
     dataset   a frozen version of a protected dataset: keyed fingerprints of its units, and the person behind each
     release   a debit: the protected figures of one prepared submission, whether or not it is ever sent
     reset     the site started a new epoch; a range of earlier entries may be lost
+    clock     earlier entries may have days in the future, because the machine's clock was wrong
 
 Every statement contains the number and link of the last entry. The aggregator refuses a ledger that is shorter than
 before, or differs from the one it knows at the same length. A machine that is restored completely from a
@@ -24,10 +25,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from agent.errors import DisclosureError
+from agent.errors import ClockError, DisclosureError
 from agent.io.atomic_files import read_bounded, write_atomically
 from agent.keys import derive_key
 from protocol.canonical import canonical, parse_canonical
+from protocol.description import format_day
 from protocol.errors import ProtocolError
 from protocol.predicates import EMPTY_LEDGER, LedgerHead
 
@@ -40,6 +42,7 @@ _RESTORE: Final = (
 _UNIT_HEX: Final = 24
 _SCORE_HEX: Final = 16
 _MAX_ENTRY: Final = 256 * 1024 * 1024  # bytes
+_TOLERATED_DAYS: Final = 1  # as in the store's clock
 _SAME_LINEAGE_PERCENT: Final = 5  # percentage of the smaller dataset's persons that both share
 
 
@@ -188,7 +191,14 @@ class ResetEntry:
     lost_from: int
 
 
-Content = DatasetEntry | ReleaseEntry | ResetEntry
+@dataclass(frozen=True, slots=True)
+class ClockEntry:
+    """The machine's clock was wrong, and is right again: earlier entries with later days are of this entry's day."""
+
+    wrong_until: int
+
+
+Content = DatasetEntry | ReleaseEntry | ResetEntry | ClockEntry
 
 
 @dataclass(frozen=True)
@@ -209,7 +219,7 @@ class LedgerEntry:
 
     @property
     def kind(self) -> str:
-        """The type of the entry: `dataset`, `release` or `reset`."""
+        """The type of the entry: `dataset`, `release`, `reset` or `clock`."""
         return _kind_of(self.content)
 
     def to_json(self) -> dict[str, object]:
@@ -241,6 +251,8 @@ def _kind_of(content: Content) -> str:
             return "release"
         case ResetEntry():
             return "reset"
+        case ClockEntry():
+            return "clock"
 
 
 def _without_none(value: Any) -> Any:
@@ -346,14 +358,32 @@ class Ledger:
         `scores_root` do not count.
         """
         other_roots: set[str] = set()
+        corrected_days = self._correct_days()
         for entry, release in self.iterate_releases():
-            is_recent = entry.day > day - MONTH_DAYS
+            # A day that has come is believed: a clock that was set back must not make releases look old.
+            entry_day = entry.day if entry.day <= day else corrected_days[entry.number]
+            is_recent = entry_day > day - MONTH_DAYS
             is_other = release.model == model and release.scores_root != scores_root
             if not (is_recent and is_other):
                 continue
             if any(cell.commitment in commitments for cell in release.cells.values()):
                 other_roots.add(release.scores_root)
         return len(other_roots)
+
+    def _correct_days(self) -> dict[int, int]:
+        """Return the day of each entry by its number, at most that of a later `clock` entry."""
+        days: dict[int, int] = {}
+        latest_possible = max((entry.day for entry in self.entries), default=0)
+        for entry in reversed(self.entries):
+            days[entry.number] = min(entry.day, latest_possible)
+            if isinstance(entry.content, ClockEntry):
+                latest_possible = days[entry.number]
+        return days
+
+    @property
+    def latest_day(self) -> int:
+        """The latest day of an entry, without those that a `clock` entry declares wrong; 0 if there is none."""
+        return max(self._correct_days().values(), default=0)
 
     @property
     def began_in(self) -> int:
@@ -372,7 +402,17 @@ class Ledger:
         return False
 
     def followed_by(self, content: Content, day: int, *, number: int | None = None) -> "Ledger":
-        """Return the ledger with one more entry; `number` is the next number unless a reset skips some."""
+        """Return the ledger with one more entry; `number` is the next number unless a reset skips some.
+
+        Raises:
+            DisclosureError: `day` is more than a day before that of an earlier entry.
+        """
+        if day < self.latest_day - _TOLERATED_DAYS and not isinstance(content, ClockEntry):
+            raise DisclosureError(
+                f"the ledger of releases has an entry of {format_day(self.latest_day)}, but today would be "
+                f"{format_day(day)}",
+                ClockError.advice,
+            )
         entry = LedgerEntry(number or self.head.length + 1, self.head.head, day, content)
         return Ledger((*self.entries, entry))
 
@@ -474,6 +514,8 @@ def _parse_entry(body: Any) -> LedgerEntry:
             content = ReleaseEntry(cells=cells, **fields)
         case "reset":
             content = ResetEntry(**fields)
+        case "clock":
+            content = ClockEntry(**fields)
         case _:
             raise ValueError("unknown kind")
     return LedgerEntry(number=body["number"], prev=body["prev"], day=body["day"], content=content)

@@ -6,6 +6,7 @@ from typing import Final
 
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.ledger import (
+    ClockEntry,
     DatasetEntry,
     Ledger,
     LedgerEntry,
@@ -31,8 +32,9 @@ class LedgerRow:
     Attributes:
         number: number of the entry.
         day: its day, as YYYY-MM-DD.
-        kind: dataset, release or reset.
-        benchmark: the benchmark or benchmarks; of a reset, its epoch and how much may be lost.
+        kind: dataset, release, reset or clock.
+        benchmark: the benchmark or benchmarks; of a reset, its epoch and how much may be lost; of
+            a clock, which days are wrong.
         model: registered name of a release's model.
         units: number of persons in a dataset.
         figures, published: number of a release's protected figures, and of those that carry a value.
@@ -66,6 +68,9 @@ def _build_row(entry: LedgerEntry, registry: Registry | None) -> LedgerRow:
             return LedgerRow(entry.number, day, entry.kind, dataset.benchmark, units=units)
         case ReleaseEntry() as release:
             return _build_release_row(entry, release, registry)
+        case ClockEntry() as clock:
+            wrong = f"days up to {format_day(clock.wrong_until)} are wrong"
+            return LedgerRow(entry.number, day, entry.kind, wrong)
         case reset:
             entries_lost = entry.number - reset.lost_from
             lost = f"; up to {entries_lost} entries lost" if entries_lost else ""

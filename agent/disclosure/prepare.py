@@ -41,6 +41,7 @@ from protocol.predicates import Header, LedgerHead, Link, ResultPredicate
 from protocol.registry import Registry
 from protocol.scorecard import Scorecard
 from protocol.statements import build_statement
+from protocol.verification import DAY_WINDOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +372,9 @@ def _is_unchanged(
     # This call does not prepare other results again, so they stay unchanged.
     if not preparation.is_about_scorecard(draft) or result.model not in waiting:
         return True
-    return waiting[result.model].root == result.scores_root
+    # The aggregator refuses a day that has not come yet, as under a clock that was wrong, or is long past.
+    is_of_today = 0 <= gate.today_day - result.day < DAY_WINDOW
+    return is_of_today and waiting[result.model].root == result.scores_root
 
 
 def _is_signed_by_us(gate: Gate, draft: Submission) -> bool:

@@ -140,9 +140,11 @@ def judge_suite(
     Raises:
         ConfigError: see `survey_judging`; no judge was asked.
         InferenceError: a judge cannot be reached; no judge was asked.
+        ClockError: the machine's clock disagrees with what the site has seen; no judge was asked.
     """
     limits = http_limits(site)
     with site.store() as store:
+        store.clock.check()
         survey = survey_judging(site, store, options)
         juries = [task.asked for task in survey.tasks]
         with _advise_asking_others(juries):

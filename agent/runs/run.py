@@ -145,12 +145,14 @@ def run_entries(
         ConfigError, BenchmarkError: an entry cannot be planned; no server was contacted.
         InferenceError: no server can be reached and has the features that its runs need, or that of a judge cannot;
             no question was asked.
+        ClockError: the machine's clock disagrees with what the site has seen; no server was contacted.
     """
     plans = plan_runs(site, entries, options)
     for note in dict.fromkeys(plan.data_note for plan in plans if plan.data_note):
         progress.note(note)
     limits = http_limits(site)
     with site.store() as store:
+        store.clock.check()
         for plan in plans:
             store.runs.check_privacy(plan.suite, plan.name, private=plan.private)
         settled: dict[str, RunOutcome] = {}

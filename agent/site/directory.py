@@ -209,6 +209,16 @@ class Site:
         finally:
             store.close()
 
+    def today_day(self) -> int:
+        """Return today's date (UTC) as the number of days since 1970-01-01.
+
+        Raises:
+            ClockError: this machine's clock disagrees with what the site has seen.
+            StoreError: see `store`.
+        """
+        with self.store() as store:
+            return store.clock.today_day()
+
     @property
     def _store_path(self) -> Path:
         return self.directory / "store" / "site.sqlite3"
@@ -251,7 +261,8 @@ def create_site(directory: Path, site_name: str) -> Site:
     for folder in (site.data, directory / "benchmarks", site.submissions):
         folder.mkdir(mode=0o700)
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
-    with closing(site._open_store()) as store:
+    with closing(site._open_store()) as store, store.transaction():
+        store.clock.stamp()  # so that a clock that is set later is noticed
         store.audit.record("site created", "")
     # Write the settings last, because their presence makes the directory a site.
     write_settings(directory / "site.yaml", Settings.model_validate({"site_name": site_name}))

@@ -3,6 +3,7 @@
 from agent.store.audiences import EVERYTHING, PUBLIC, Audience
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
+from agent.store.clock import AcceptedTime, ClockFault, StoreClock, format_time
 from agent.store.database import describe_sqlite_error
 from agent.store.jobs import COMMAND_LINE, Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
@@ -29,6 +30,7 @@ __all__ = [
     "EVERYTHING",
     "PUBLIC",
     "RETRIED",
+    "AcceptedTime",
     "Account",
     "AlertCode",
     "AlertEvent",
@@ -39,6 +41,7 @@ __all__ = [
     "AuditHead",
     "Calibration",
     "Channel",
+    "ClockFault",
     "Job",
     "JobProgress",
     "JobState",
@@ -62,10 +65,12 @@ __all__ = [
     "Seat",
     "SessionRow",
     "Store",
+    "StoreClock",
     "StoredInstance",
     "TokenRow",
     "UnitScore",
     "Usage",
     "Vault",
     "describe_sqlite_error",
+    "format_time",
 ]

@@ -1,8 +1,8 @@
 """Stored instances of runs, read page by page, and the models' answers to them."""
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 
+from agent.store.clock import StoreClock
 from agent.store.codec import decode_instance, decode_response, encode_response
 from agent.store.database import Database
 from agent.store.scores import FiledLabel, FiledScore, Scores
@@ -23,11 +23,12 @@ _SETTLED = (
 class Answers:
     """Stored answers by request, and the instances of runs."""
 
-    def __init__(self, database: Database, scores: Scores) -> None:
+    def __init__(self, database: Database, scores: Scores, clock: StoreClock) -> None:
         self._database = database
         self._connection = database.connection
         self._vault = database.vault
         self._scores = scores
+        self._clock = clock
 
     def find(self, request_key: bytes) -> Response | None:
         """Return the stored response to exactly this request, or None."""
@@ -79,24 +80,29 @@ class Answers:
             asked_seconds: wall time spent asking since the last call.
         """
         scores, labels = list(scores), list(labels)
-        now = int(time.time())
-        rows = [
-            (
-                key,
-                self._vault.seal(b"answer\0" + key, encode_response(response)),
-                now,
-                response.shortened,
-                response.attempts,
-                response.prompt_tokens,
-                response.completion_tokens,
-                response.seconds,
-                response.finish_reason,
-            )
+        # Sealed before the transaction, for which other commands wait.
+        sealed = [
+            (key, self._vault.seal(b"answer\0" + key, encode_response(response)), response)
             for key, response in answers
         ]
         with self._database.transaction():
+            now = self._clock.stamp()
             self._connection.executemany(
-                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (
+                        key,
+                        sealed_response,
+                        now,
+                        response.shortened,
+                        response.attempts,
+                        response.prompt_tokens,
+                        response.completion_tokens,
+                        response.seconds,
+                        response.finish_reason,
+                    )
+                    for key, sealed_response, response in sealed
+                ),
             )
             self._note_finish_reasons(run_id, {position for position, _, _ in (*scores, *labels)})
             self._scores.write(run_id, scores, labels)

@@ -1,6 +1,7 @@
 """The store's database file: access checks, migration, and a check that it was created with the given keys."""
 
 import hmac
+import json
 import os
 import sqlite3
 import time
@@ -116,6 +117,19 @@ class Database:
         self.connection.execute(
             "INSERT INTO audit_head VALUES (1, ?, ?, ?, ?)", (*head, seal, key_check)
         )
+
+    def read_last_event_time(self) -> int | None:
+        """Return when the last event of the audit log was recorded, in seconds since 1970; None if there is none."""
+        row = self.connection.execute(
+            "SELECT CAST(record AS BLOB) FROM audit_events ORDER BY number DESC LIMIT 1"
+        ).fetchone()
+        if row is None:
+            return None
+        try:
+            at = json.loads(row[0])["at"]
+        except (ValueError, TypeError, KeyError):
+            return None  # it was changed, which reading the log reports
+        return at if isinstance(at, int) else None
 
     def write_head(self, head: AuditHead) -> None:
         """Replace the log's head."""

@@ -1,9 +1,9 @@
 """Judges' replies, and the grades of each jury seat for the answers of a run."""
 
 import json
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from agent.store.clock import StoreClock
 from agent.store.codec import decode_response, encode_response
 from agent.store.database import Database
 from agent.store.run_details import RunDetails, write_details
@@ -18,10 +18,11 @@ _JUDGEMENT = b"judgement\0"
 class Juries:
     """Stored judgements by request, and seats by run, instance and metric."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: StoreClock) -> None:
         self._database = database
         self._connection = database.connection
         self._vault = database.vault
+        self._clock = clock
 
     def find_judgement(self, judgement_key: bytes) -> Judgement | None:
         """Return the stored replies to exactly this request, or None."""
@@ -34,7 +35,7 @@ class Juries:
 
     def write_judgements(self, judgements: Iterable[tuple[bytes, Judgement]]) -> None:
         """Write judgements by their keys, within the open transaction."""
-        now = int(time.time())
+        now = self._clock.stamp()
         rows = []
         for key, judgement in judgements:
             replies = judgement.replies

@@ -1,11 +1,11 @@
 """Samples of texts whose redaction a person checks. Texts and marks are sealed; counts are not encrypted."""
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent.store.clock import StoreClock
 from agent.store.database import Database
 
 
@@ -62,10 +62,11 @@ class RecordState:
 class Reviews:
     """The stored samples of texts whose redaction a person reviews."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: StoreClock) -> None:
         self._database = database
         self._connection = database.connection
         self._vault = database.vault
+        self._clock = clock
 
     def keep(
         self, name: str, plan: Mapping[str, Any], texts: Sequence[tuple[int, Mapping[str, Any]]]
@@ -74,7 +75,7 @@ class Reviews:
         with self._database.transaction():
             sealed_plan = self._vault.seal(_bind(name), json.dumps(plan).encode())
             self._connection.execute(
-                "INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed_plan, int(time.time()))
+                "INSERT INTO reviews VALUES (?, ?, ?)", (name, sealed_plan, self._clock.stamp())
             )
             rows = []
             for item, (record, content) in enumerate(texts, 1):

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from agent.errors import ConfigError, StoreError
 from agent.store.audiences import EVERYTHING, Audience
+from agent.store.clock import StoreClock
 from agent.store.codec import add_origin, encode_question
 from agent.store.database import Database
 from agent.store.identities import Identities, PlanDigest
@@ -56,6 +56,7 @@ class Runs:
         database: Database,
         identities: Identities,
         scores: Scores,
+        clock: StoreClock,
         audience: Audience = EVERYTHING,
     ) -> None:
         self.audience = audience
@@ -64,6 +65,7 @@ class Runs:
         self._vault = database.vault
         self._identities = identities
         self._scores = scores
+        self._clock = clock
 
     def list_suites(self) -> list[str]:
         """Return the names of all suites, oldest first."""
@@ -260,7 +262,7 @@ class Runs:
                         deployment,
                         write_details(details),
                         kept.digest,
-                        _now(),
+                        self._clock.stamp(),
                         self.audience.account,
                         int(private),
                     ),
@@ -361,8 +363,8 @@ class Runs:
         """Seal records that are not stored yet, and mark the others as used now; return the record keys, in order."""
         keys = [self._vault.keyed_hash("record", data) for data in encoded]
         marks = ", ".join("?" for _ in keys)
-        now = _now()
         with self._database.transaction():
+            now = self._clock.stamp()
             rows = self._connection.execute(
                 f"SELECT record_key FROM records WHERE record_key IN ({marks})",  # noqa: S608 (marks)
                 keys,
@@ -401,7 +403,8 @@ class Runs:
         with self._database.transaction():
             self._scores.write_whole_run(run_id, run_scores)
             self._connection.execute(
-                "UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?", (_now(), run_id)
+                "UPDATE runs SET state = 'ended', ended_at = ? WHERE run_id = ?",
+                (self._clock.stamp(), run_id),
             )
 
 
@@ -422,7 +425,3 @@ def _read_row(row: tuple[Any, ...]) -> Run:
         owner=owner,
         is_private=bool(private),
     )
-
-
-def _now() -> int:
-    return int(time.time())

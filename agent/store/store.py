@@ -4,7 +4,6 @@ A run is written in three steps, each safe to repeat: `runs.begin` (its instance
 scores, in small transactions as they arrive) and `runs.end`. A killed run leaves only complete transactions.
 """
 
-import time
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from agent.store.api_tokens import ApiTokens
 from agent.store.audiences import EVERYTHING, Audience
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
+from agent.store.clock import DAY_S, StoreClock
 from agent.store.database import Database, translate_errors
 from agent.store.findings import Findings
 from agent.store.identities import Identities
@@ -31,7 +31,7 @@ from agent.store.sessions import Sessions
 from agent.store.sign_ins import SignIns
 from agent.store.vault import Vault
 
-DAY_S = 86_400
+_LATEST = 2**63 - 1  # the latest time that a row can have
 
 
 class Store:
@@ -55,6 +55,7 @@ class Store:
         api_tokens: secrets of programs that use the service.
         sign_ins: failed attempts to sign in, and people who are at the OpenID provider.
         audit: the chained log of events.
+        clock: the time, as far as the store believes the machine's clock.
     """
 
     def __init__(
@@ -72,13 +73,14 @@ class Store:
             StoreError: the file is readable by others, damaged, of a newer version, or was created with other keys.
         """
         self.database = Database(path, vault, audit_key)
+        self.clock = StoreClock(self.database)
         self.identities = Identities(vault)
-        self.juries = Juries(self.database)
+        self.juries = Juries(self.database, self.clock)
         self.scores = Scores(self.database, self.juries)
-        self.answers = Answers(self.database, self.scores)
-        self.runs = Runs(self.database, self.identities, self.scores, audience)
+        self.answers = Answers(self.database, self.scores, self.clock)
+        self.runs = Runs(self.database, self.identities, self.scores, self.clock, audience)
         self.calibrations = Calibrations(self.database, self.identities)
-        self.reviews = Reviews(self.database)
+        self.reviews = Reviews(self.database, self.clock)
         self.outcomes = Outcomes(self.database)
         self.releases = Releases(self.database)
         self.findings = Findings(self.database)
@@ -98,15 +100,20 @@ class Store:
         """Return a context whose writes are committed together, or not at all."""
         return self.database.transaction()
 
-    def purge(self, older_than_days: int, now: float | None = None) -> int:
+    def purge(self, older_than_days: int) -> int:
         """Delete texts that no run has used for `older_than_days` times 24 hours; scores stay.
 
-        If `older_than_days` is 0, every stored text is deleted.
+        If `older_than_days` is 0, every stored text is deleted, whatever the clock says or said.
 
         Returns:
             The number of texts deleted.
+
+        Raises:
+            ClockError: the age of texts is not certain; nothing was deleted.
         """
-        last = int(time.time() if now is None else now) - older_than_days * DAY_S
+        last = _LATEST
+        if older_than_days:
+            last = self.clock.check_before_purge() - older_than_days * DAY_S
         connection = self.database.connection
         with self.transaction():
             deleted = connection.execute(

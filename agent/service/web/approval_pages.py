@@ -16,7 +16,6 @@ from agent.disclosure.exchange import REJECTION_WORDS, read_rejected, read_signe
 from agent.disclosure.handover import reject_drafts, take_signed, write_drafts
 from agent.disclosure.site_gate import read_newest_registry
 from agent.errors import ConfigError, DisclosureError
-from agent.io.days import today_day
 from agent.service.web.authors import read_authors
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import find_visible, list_decidable
@@ -33,7 +32,7 @@ def download_request(desk: Desk, call: Call) -> Response:
             "no draft is waiting for your decision",
             "Drafts are decided about in their order; the outbox tells whether the first one is yours.",
         )
-    content = write_drafts(desk.site, drafts, today_day())
+    content = write_drafts(desk.site, drafts, desk.store.clock.today_day())
     record_event(desk, call, "drafts handed out", f"drafts={len(drafts)}")
     headers = {"Content-Disposition": 'attachment; filename="request-for-approval.json"'}
     return Response(content, headers=headers, media_type="application/json")
@@ -51,7 +50,13 @@ def take_decision(desk: Desk, call: Call) -> Response:
         reject_drafts(desk.site, rejection.digests, rejection.reason, audit)
     else:
         read_signed(content)  # says what kind of file it is, before anything is looked up
-        take_signed(desk.site, content, today_day(), audit, partial(check_approver, desk, call))
+        take_signed(
+            desk.site,
+            content,
+            desk.store.clock.today_day(),
+            audit,
+            partial(check_approver, desk, call),
+        )
     return redirect("/outbox")
 
 

@@ -12,7 +12,6 @@ from agent.disclosure.audit_report import (
     parse_audit_head,
 )
 from agent.disclosure.record_check import RecordCheck
-from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.job_pages import name_accounts
@@ -60,7 +59,7 @@ def show_audit(desk: Desk, call: Call) -> Response:
 def verify(desk: Desk, call: Call) -> Response:
     """Compute every approved result again from the store, and compare it with what was signed."""
     checks: list[RecordCheck] = [check_log(desk.store)]
-    checks += check_results(desk.site, desk.store, None, today_day())
+    checks += check_results(desk.site, desk.store, None, desk.store.clock.today_day())
     differing = sum(check.outcome != "match" for check in checks)
     record_event(desk, call, "results verified", f"checks={len(checks)} differing={differing}")
     return desk.draw("audit_verified.html", call, checks=checks, differing=differing)

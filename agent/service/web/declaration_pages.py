@@ -8,7 +8,6 @@ from agent.delivery.outbox import Outbox
 from agent.disclosure.approval import discard
 from agent.disclosure.drafting import abandon_plan, plan_evaluation, withdraw_result
 from agent.errors import AgentError, ConfigError, DisclosureError
-from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN, read_authors
 from agent.service.web.call import Call
@@ -45,7 +44,7 @@ def draft_plan(desk: Desk, call: Call) -> Response:
             model,
             assurance=assurance,
             days=days,
-            today_day=today_day(),
+            today_day=desk.store.clock.today_day(),
             audit=partial(record_event, desk, call),
         )
     except AgentError as error:
@@ -59,7 +58,9 @@ def abandon(desk: Desk, call: Call) -> Response:
     reason = _read_reason(call, ABANDON_REASONS)
     record_event(desk, call, BEGUN, "kind=abandon")
     audit = partial(record_event, desk, call)
-    drafted = abandon_plan(desk.site, submission.digest, reason, today_day(), audit)
+    drafted = abandon_plan(
+        desk.site, submission.digest, reason, desk.store.clock.today_day(), audit
+    )
     return redirect(f"/outbox/{drafted.digest}")
 
 
@@ -69,7 +70,9 @@ def withdraw(desk: Desk, call: Call) -> Response:
     reason = _read_reason(call, WITHDRAW_REASONS)
     record_event(desk, call, BEGUN, "kind=withdraw")
     audit = partial(record_event, desk, call)
-    drafted = withdraw_result(desk.site, submission.digest, reason, today_day(), audit)
+    drafted = withdraw_result(
+        desk.site, submission.digest, reason, desk.store.clock.today_day(), audit
+    )
     return redirect(f"/outbox/{drafted.digest}")
 
 

@@ -11,7 +11,6 @@ from agent.disclosure.prepare import check_models, check_scorecard
 from agent.disclosure.prospects import UNREGISTERED, Prospect, foretell
 from agent.disclosure.site_gate import list_scorecards, open_gate
 from agent.errors import AgentError, ConfigError
-from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import require_registry
@@ -78,7 +77,7 @@ def draft(desk: Desk, call: Call) -> Response:
             wish.suite,
             wish.scorecard or None,
             wish.models,
-            today_day(),
+            desk.store.clock.today_day(),
             audit,
         )
     except AgentError as error:
@@ -91,7 +90,7 @@ def draft(desk: Desk, call: Call) -> Response:
 
 def _look_ahead(desk: Desk, wish: Wish) -> Outlook:
     """Collect what the results would be made of. Raises AgentError if they cannot be drafted."""
-    gate = open_gate(desk.site, today_day())
+    gate = open_gate(desk.site, desk.store.clock.today_day())
     figures = collect_suite(
         desk.site, desk.store, gate.registry, wish.suite, wish.scorecard or None, wish.models
     )

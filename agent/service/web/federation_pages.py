@@ -76,7 +76,7 @@ def show_federation(
 def update(desk: Desk, call: Call) -> Response:
     """Fetch the newest registry. If the aggregator cannot be reached, the present one stays in use."""
     try:
-        done = update_registry(desk.site, today_day())
+        done = update_registry(desk.site, desk.store.clock.today_day())
     except AgentError as error:
         status = _FAILED if isinstance(error, DeliveryError) else _REFUSED
         problem = f"{error}. The registry that this site has stays in use."

@@ -12,7 +12,6 @@ from agent.delivery.departure import list_site_keys
 from agent.delivery.membership import Federation
 from agent.disclosure.key_requests import send_reset, send_rotation
 from agent.errors import ConfigError, DeliveryError, DisclosureError
-from agent.io.days import today_day
 from agent.service.web.approval_pages import find_party_fault, record_event
 from agent.service.web.authors import read_authors
 from agent.service.web.call import Call
@@ -61,9 +60,9 @@ def hand_in(desk: Desk, call: Call) -> Response:
     audit, check = partial(record_event, desk, call), partial(_check_signer, desk, call)
     try:
         if request.kind == "rotate":
-            send_rotation(desk.site, content, today_day(), audit, check=check)
+            send_rotation(desk.site, content, desk.store.clock.today_day(), audit, check=check)
         else:
-            send_reset(desk.site, content, today_day(), audit, check=check)
+            send_reset(desk.site, content, desk.store.clock.today_day(), audit, check=check)
     except DeliveryError as error:
         raise DeliveryError(
             f"the request was not delivered: {error}", "Hand the same file in again later."

@@ -13,7 +13,6 @@ from agent.disclosure.drafting import describe_candidate, register_dataset
 from agent.disclosure.registration import Registered, check_benchmark
 from agent.disclosure.site_gate import read_newest_registry
 from agent.errors import AgentError
-from agent.io.days import today_day
 from agent.io.wording import format_count
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN
@@ -65,7 +64,7 @@ def ask(desk: Desk, call: Call) -> Response:
             desk.site,
             desk.store,
             benchmark.id,
-            today_day(),
+            desk.store.clock.today_day(),
             partial(record_event, desk, call),
             dry_run=True,
         )
@@ -80,7 +79,11 @@ def register(desk: Desk, call: Call) -> Response:
     record_event(desk, call, BEGUN, "kind=dataset")
     try:
         done = register_dataset(
-            desk.site, desk.store, benchmark.id, today_day(), partial(record_event, desk, call)
+            desk.site,
+            desk.store,
+            benchmark.id,
+            desk.store.clock.today_day(),
+            partial(record_event, desk, call),
         )
     except AgentError as error:
         return _draw(desk, call, benchmark, status=_REFUSED, problem=f"{error}. {error.advice}")

@@ -12,7 +12,6 @@ from agent.disclosure.site_standing import (
     read_standing,
 )
 from agent.errors import AgentError, ConfigError
-from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN
 from agent.service.web.call import Call
@@ -41,11 +40,17 @@ def answer_reset_form(desk: Desk, call: Call) -> Response:
     standing = None
     try:
         wish = None if call.get("step") == "compare" else _read_reset_wish(call)
-        standing = read_standing(desk.site, _read_carried_head(call), today_day())
+        standing = read_standing(desk.site, _read_carried_head(call), desk.store.clock.today_day())
         if wish is None:
             return _draw_reset_form(desk, call, standing=standing)
         record_event(desk, call, BEGUN, "kind=reset")
-        draft_reset(desk.site, standing, wish, today_day(), partial(record_event, desk, call))
+        draft_reset(
+            desk.site,
+            standing,
+            wish,
+            desk.store.clock.today_day(),
+            partial(record_event, desk, call),
+        )
     except AgentError as error:
         problem = f"{error}. {error.advice}"
         return _draw_reset_form(desk, call, status=_REFUSED, problem=problem, standing=standing)

@@ -7,7 +7,6 @@ from starlette.responses import Response
 from agent.disclosure.key_requests import cancel_rotation, draft_rotation
 from agent.disclosure.site_standing import read_standing
 from agent.errors import AgentError, ConfigError
-from agent.io.days import today_day
 from agent.keys import parse_public
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN
@@ -35,7 +34,12 @@ def request_rotation(desk: Desk, call: Call) -> Response:
         elif call.get("role") != "agent":
             raise ConfigError("no key is chosen", "Choose the agent's or the steward's.")
         record_event(desk, call, BEGUN, "kind=rotation")
-        draft_rotation(desk.site, steward_public, today_day(), partial(record_event, desk, call))
+        draft_rotation(
+            desk.site,
+            steward_public,
+            desk.store.clock.today_day(),
+            partial(record_event, desk, call),
+        )
     except AgentError as error:
         return _draw_rotation_form(desk, call, status=_REFUSED, problem=f"{error}. {error.advice}")
     return redirect("/federation/requests/rotate")
@@ -44,8 +48,10 @@ def request_rotation(desk: Desk, call: Call) -> Response:
 def cancel(desk: Desk, call: Call) -> Response:
     """Cancel a rotation that the central team will not put in force."""
     try:
-        standing = read_standing(desk.site, None, today_day())
-        cancel_rotation(desk.site, standing, today_day(), partial(record_event, desk, call))
+        standing = read_standing(desk.site, None, desk.store.clock.today_day())
+        cancel_rotation(
+            desk.site, standing, desk.store.clock.today_day(), partial(record_event, desk, call)
+        )
     except AgentError as error:
         return show_federation(desk, call, status=_REFUSED, problem=f"{error}. {error.advice}")
     return redirect("/federation")

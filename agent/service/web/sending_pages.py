@@ -6,7 +6,6 @@ from starlette.responses import Response
 
 from agent.disclosure.dispatch import list_unsent, send_chosen
 from agent.errors import BusyError, DeliveryError
-from agent.io.days import today_day
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import list_outbox
@@ -25,7 +24,9 @@ def send_approved(desk: Desk, call: Call) -> Response:
     try:
         chosen = list_unsent(desk.site)
         if chosen:
-            send_chosen(desk.site, chosen, today_day(), partial(record_event, desk, call))
+            send_chosen(
+                desk.site, chosen, desk.store.clock.today_day(), partial(record_event, desk, call)
+            )
     except DeliveryError as error:
         return list_outbox(
             desk,

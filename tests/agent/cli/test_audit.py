@@ -140,7 +140,7 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
     benchmarks, _ = survey_benchmarks(None)
     card = draft_scorecard("audited", 1, [benchmarks["pubmed_qa"]])
     registry = world.registry(
-        expires_day=today_day() + 100,
+        expires_day=today_day(site) + 100,
         sites={
             world.SITE: registered.Site(
                 "St. Elsewhere",
@@ -159,7 +159,7 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Site:
         Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid
     )
     data = envelope.sign(registered.build_registry(registry), (world.ROOT,), envelope.REGISTRY_TYPE)
-    federation.take(data, today_day())
+    federation.take(data, today_day(site))
     prepared = intramural(
         "--site", site.directory, "submission", "prepare", "--suite", "s", cwd=site.directory
     )

@@ -41,7 +41,7 @@ def site(tmp_path: Path) -> Site:
     )
     card = registry_with(benchmark_of(site)).scorecards
     registry = world.registry(
-        expires_day=today_day() + 100,
+        expires_day=today_day(site) + 100,
         sites={world.SITE: registered.Site("Test Hospital", "named", world.ENROLMENT, keys)},
         scorecards={digest: one for digest, one in card.items() if one.scorecard.name == "own"},
     )
@@ -50,7 +50,7 @@ def site(tmp_path: Path) -> Site:
         Membership(world.ORIGIN, world.SITE, "", (world.ROOT.public.keyid,), 1), signer.public.keyid
     )
     data = envelope.sign(registered.build_registry(registry), (world.ROOT,), envelope.REGISTRY_TYPE)
-    federation.take(data, today_day())
+    federation.take(data, today_day(site))
     return site
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.disclosure.ledger import (
+    ClockEntry,
     DatasetEntry,
     Ledger,
     ReleaseEntry,
@@ -210,3 +211,42 @@ def test_datasets_are_of_one_lineage_from_more_than_a_twentieth_in_common() -> N
     whole = dataset({str(i): "a" for i in range(100)})
     assert share_persons(whole, dataset({str(i): "b" for i in range(94, 194)}))
     assert not share_persons(whole, dataset({str(i): "b" for i in range(95, 195)}))
+
+
+def count_recent(ledger: Ledger, day: int) -> int:
+    (release, *_) = (release for _, release in ledger.iterate_releases())
+    commitments = [cell.commitment for cell in release.cells.values()]
+    return ledger.count_other_releases_this_month(release.model, commitments, day, "00" * 32)
+
+
+def test_an_entry_of_a_clock_that_was_set_back_is_refused() -> None:
+    ledger = ledger_of(1)
+    release = ledger.entries[-1].content
+    ledger.followed_by(release, world.TODAY - 1)  # as of a machine whose time server corrects it
+    with pytest.raises(DisclosureError, match="has an entry of"):
+        ledger.followed_by(release, world.TODAY - 2)
+
+
+def test_after_a_clock_of_2036_releases_are_of_the_day_on_which_it_was_declared_wrong(
+    tmp_path: Path,
+) -> None:
+    future = world.TODAY + 3650
+    release = gate_says([finding("ward", "exact_match", right(20, 40))])
+    ledger = after(Ledger(), release, day=future)
+    with pytest.raises(DisclosureError):
+        ledger.followed_by(ResetEntry(2, 5), world.TODAY)
+    ledger = ledger.followed_by(ClockEntry(future), world.TODAY)
+    assert count_recent(ledger, world.TODAY) == 1
+    assert count_recent(ledger, world.TODAY + 40) == 0
+    ledger = after(ledger, release, day=world.TODAY + 40)
+    with pytest.raises(DisclosureError):
+        after(ledger, release, day=world.TODAY + 38)
+    write(tmp_path, ledger)
+    assert read_ledger(tmp_path, LEDGER_KEY) == ledger
+
+
+def test_declaring_a_clock_of_2020_right_makes_no_release_look_old() -> None:
+    release = gate_says([finding("ward", "exact_match", right(20, 40))])
+    ledger = after(Ledger(), release).followed_by(ClockEntry(world.TODAY), world.TODAY - 2000)
+    assert count_recent(ledger, world.TODAY - 2000) == 1
+    assert count_recent(ledger, world.TODAY + 1) == 1

@@ -1,7 +1,6 @@
 """A purge takes what judges replied, which speaks of the case as its answer does, and leaves what they graded."""
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +8,7 @@ import pytest
 
 from agent.store import Judgement, RunDetails, Seat, Store, Vault
 from agent.vocabulary import Instance, Message, Response
-
-DAY = 86_400
+from tests.agent.store.set_clock import DAY, SetClock, give_clock
 
 
 @pytest.fixture
@@ -74,10 +72,13 @@ def test_replies_go_with_the_texts_and_the_seat_keeps_its_grades(store: Store):
 
 
 def test_replies_younger_than_the_days_stay(store: Store):
+    clock = give_clock(store, SetClock())
     _, _, judgement_key = judged(store)
-    assert store.purge(30, now=time.time() + 29 * DAY) == 0
+    clock.pass_time(29 * DAY)
+    assert store.purge(30) == 0
     assert store.juries.find_judgement(judgement_key) is not None
-    assert store.purge(30, now=time.time() + 31 * DAY) == 3
+    clock.pass_time(2 * DAY)
+    assert store.purge(30) == 3
     assert store.juries.find_judgement(judgement_key) is None
 
 

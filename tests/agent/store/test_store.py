@@ -1,11 +1,11 @@
 """The whole store: no text of a case reaches its files, and a purge takes every text."""
 
 import sqlite3
-import time
 from pathlib import Path
 
 from agent.store import Store
 from tests.agent.store.begun_runs import CANARY, begin, response
+from tests.agent.store.set_clock import DAY, SetClock, give_clock
 
 
 def test_no_text_reaches_the_file_its_journal_or_a_temporary_file(store: Store, path: Path):
@@ -23,13 +23,16 @@ def test_no_text_reaches_the_file_its_journal_or_a_temporary_file(store: Store, 
 
 
 def test_purge_removes_texts_and_keeps_scores(store: Store, path: Path):
+    clock = give_clock(store, SetClock())
     run_id, keys = begin(store)
     store.answers.settle(
         run_id, [(key, response()) for key in keys], [(i, "exact_match", 1.0) for i in range(4)]
     )
     assert store.purge(30) == 0
-    assert store.purge(30, now=time.time() + 30 * 86_400 - 60) == 0
-    assert store.purge(30, now=time.time() + 30 * 86_400 + 60) == 8
+    clock.pass_time(30 * DAY - 60)
+    assert store.purge(30) == 0
+    clock.pass_time(120)
+    assert store.purge(30) == 8
     assert [stored.instance for stored in store.answers.read_instances(run_id, 0, 10)] == [None] * 4
     assert len([s for s in store.scores.read_units(run_id, "exact_match") if s.value == 1.0]) == 4
     assert store.answers.read_settled_positions(run_id) == {0, 1, 2, 3}
