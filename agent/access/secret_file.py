@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agent.errors import ConfigError
+from agent.io.private_modes import is_open_to_others
 
 _LONGEST: Final = 4096  # bytes
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]{8,}")
@@ -27,7 +28,7 @@ def read_secret_file(path: Path, setting: str) -> str:
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode):
             raise ConfigError(f"{setting}: this is not a regular file")
-        if stat.S_IMODE(state.st_mode) & 0o077:
+        if is_open_to_others(path, state.st_mode):
             raise ConfigError(
                 f"{setting}: the file is open to other accounts", "Run `chmod 600` on it."
             )

@@ -3,12 +3,12 @@
 import os
 import re
 import ssl
-import stat
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from agent.errors import ConfigError
+from agent.io.private_modes import is_open_to_others
 from agent.io.tls import load_trust
 
 _MAX_TOKEN_LENGTH = 16_384  # characters
@@ -177,8 +177,7 @@ def read_token(endpoint: Endpoint) -> str | None:
     setting = f"deployment {endpoint.name}: token_file"
     try:
         with endpoint.token_file.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if stat.S_IMODE(mode) & 0o077:
+            if is_open_to_others(endpoint.token_file, os.fstat(file.fileno()).st_mode):
                 raise ConfigError(
                     f"{setting} is accessible to other users", "Run `chmod 600` on it."
                 )

@@ -1,0 +1,24 @@
+"""Whether a file with a secret is open to accounts that must not read it."""
+
+import os
+import stat
+from pathlib import Path
+
+_SERVICE_MANAGERS_FOLDER = "CREDENTIALS_DIRECTORY"
+
+
+def is_open_to_others(path: Path, mode: int) -> bool:
+    """Return whether accounts other than the file's owner may read or change it.
+
+    Files that systemd or a container's engine hands over in $CREDENTIALS_DIRECTORY may also be readable by their group:
+    there they belong to root, and the group, or the entry in the access list that is shown as the group's mode, is this
+    account alone.
+
+    Args:
+        path: the file.
+        mode: its mode, as `os.fstat` tells it.
+    """
+    folder = os.environ.get(_SERVICE_MANAGERS_FOLDER, "")
+    is_handed_over = bool(folder) and path.parent == Path(folder)
+    forbidden = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if is_handed_over else stat.S_IRWXG)
+    return bool(stat.S_IMODE(mode) & forbidden)
