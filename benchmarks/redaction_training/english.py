@@ -35,6 +35,8 @@ CLINICAL = read_entries("templates/english/clinical")
 EVERYDAY = read_entries("templates/english/everyday")
 HARMLESS = read_entries("templates/english/harmless")
 HARMLESS_EVERYDAY = read_entries("templates/english/harmless_everyday")
+# Whole documents of hospitals and around them; about half identify nobody.
+DOCUMENTS = read_entries("templates/english/documents")
 
 KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
 
@@ -155,22 +157,36 @@ def ordinary_words(*, rare_terms: bool = False) -> tuple[str, ...]:
     return tuple(sorted(ordinary | terms | (letters | sold) - people))
 
 
-def generator_digest(seed: int, share_of_shapes: float = 0) -> str:
+def generator_digest(seed: int, share_of_shapes: float = 0, share_of_documents: float = 0) -> str:
     """Return a digest of the first 500 texts and their places: of what is generated, not of how it is written down."""
-    return hashlib.sha256(repr(list(examples(seed, 500, share_of_shapes))).encode()).hexdigest()
+    first = list(examples(seed, 500, share_of_shapes, share_of_documents))
+    return hashlib.sha256(repr(first).encode()).hexdigest()
 
 
-def examples(seed: int, count: int, share_of_shapes: float = 0) -> Iterator[Example]:
-    """Yield made-up texts with their places; a share of them has the shapes of `shapes`."""
-    writer = _Writer(random.Random(seed), share_of_shapes)  # noqa: S311 - not for secrets
+def examples(
+    seed: int, count: int, share_of_shapes: float = 0, share_of_documents: float = 0
+) -> Iterator[Example]:
+    """Yield made-up texts with their places.
+
+    Args:
+        seed: equal seeds give equal texts.
+        count: number of texts.
+        share_of_shapes: share of texts in the shapes of `shapes`.
+        share_of_documents: share of whole documents among the other texts.
+    """
+    chance = random.Random(seed)  # noqa: S311 - not for secrets
+    writer = _Writer(chance, share_of_shapes, share_of_documents)
     for _ in range(count):
         yield writer.example()
 
 
 class _Writer:
-    def __init__(self, chance: random.Random, share_of_shapes: float = 0) -> None:
+    def __init__(
+        self, chance: random.Random, share_of_shapes: float = 0, share_of_documents: float = 0
+    ) -> None:
         self.chance = chance
         self._share_of_shapes = share_of_shapes
+        self._share_of_documents = share_of_documents
         self.words = _list("ordinary_english")
         self._sentences = harmless_sentences()
         self._medical = tuple(word for word in _list("medical_english") if word.islower())
@@ -347,6 +363,8 @@ class _Writer:
         draw = chance.random()
         if self._share_of_shapes and chance.random() < self._share_of_shapes:
             pieces = self._shapes.write()
+        elif self._share_of_documents and chance.random() < self._share_of_documents:
+            pieces = self.expand(chance.choice(DOCUMENTS))
         elif draw < 0.19:
             pieces = self.expand(chance.choice(CLINICAL))
             if chance.random() < 0.3:

@@ -35,16 +35,20 @@ def main(arguments: list[str]) -> None:
         default=0,
         help="share of texts in the shapes of prompts, dialogues and triage (0.22 is well tried)",
     )
+    parser.add_argument("--documents", type=float, default=0, help="share of whole documents")
     given = parser.parse_args(arguments)
     train_model(
-        examples(given.seed, given.texts, given.shapes),
+        examples(given.seed, given.texts, given.shapes, given.documents),
         given.folder,
         language="en",
         seed=given.seed,
         steps=given.steps,
         ordinary=ordinary_words(rare_terms=given.shapes > 0),
         bounds=BOUNDS,
-        made={"generator": generator_digest(given.seed, given.shapes), "faker": faker.VERSION},
+        made={
+            "generator": generator_digest(given.seed, given.shapes, given.documents),
+            "faker": faker.VERSION,
+        },
     )
 
 
