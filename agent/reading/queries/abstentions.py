@@ -45,7 +45,7 @@ _UNANSWERABLE = compile_caseless(
     r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible"
     r"|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
     r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser"
-    r"|é\spossível)\srespond\w{1,4})\b|无法回答|無法回答|回答できません|답할 수 없",
+    r"|é\spossível)\srespond\w{1,4})\b|无法(?:[^。\n]{0,30}回答|查询)|無法(?:[^。\n]{0,30}回答|查詢)|回答できません|답할 수 없",
 )
 _NO_QUERY = compile_caseless(
     r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"
@@ -74,6 +74,15 @@ _TABLES_LACK = compile_caseless(
     r"|\b(?:not\s(?:something|a\squestion)|beyond\swhat)\s(?:that\s)?(?:the|these|this|those)\s(?:tables?"
     r"|schema|database|data)\scan\b"
     r"|\b(?:don't|do\snot)\shave\s(?:any\s|the\s)?(?:data|information|columns?|tables?|fields?)\b",
+)
+# "I can't provide a patient's address."
+_IS_REFUSED = compile_caseless(
+    r"\bi(?:'m\ssorry,?\sbut\si)?\s(?:cannot|can't|can\snot|won't)\s(?:provide|share|give|disclose|reveal)\b"
+)
+_NOT_STORED = compile_caseless(
+    r"\bno\s(?:\w{1,20}\s){1,4}?(?:tables?|columns?|fields?)\b(?:\s(?:in|for|of|that)\b)?"
+    r"|(?:\bnot|n't|\bnowhere)\s(?:\w{1,12}\s)?(?:stored|recorded|kept|held|included|contained|available|present)\sin\s"
+    r"(?:the|this|these|any|your)\s(?:\w{1,12}\s){0,2}?(?:tables?|schema|database|dataset|data)\b"
 )
 _GOES_ON = re.compile(
     r"\b(?:but|however|although|though|instead|approximat\w{1,5}|assum\w{1,5}|would|could|if)\b",
@@ -106,7 +115,7 @@ def find_abstention(answer: str, offset: int = 0) -> Query | None:
     if _is_mere_comment(answer) or _EMPTY_ELEMENT.fullmatch(answer) or is_nothing(answer):
         return Query("", offset, offset + len(answer), ABSTENTION)
     text = answer.replace("`", " ") if "```" in answer else answer
-    stated = _find_stated_null(text) or _find_reason(text)
+    stated = find_stated_null(text) or _find_reason(text)
     if stated is None:
         return None
     return Query("", offset + stated.start(), offset + stated.end(), ABSTENTION)
@@ -119,8 +128,8 @@ def _is_mere_comment(answer: str) -> bool:
     return not COMMENT.sub("", answer).strip(" \t\n;")
 
 
-def _find_stated_null(text: str) -> re.Match[str] | None:
-    """Return the last "null" that is stated as the answer and not denied."""
+def find_stated_null(text: str) -> re.Match[str] | None:
+    """Return the last "null" that a text states as the answer and does not deny."""
     for match in reversed(list(_STATES_NULL.finditer(text))):
         clause = _CLAUSE_END.split(text[: match.start()])[-1]
         if not _DENIES.search(clause + match[0][: -len("null")]):
@@ -129,9 +138,16 @@ def _find_stated_null(text: str) -> re.Match[str] | None:
 
 
 def _find_reason(text: str) -> re.Match[str] | None:
-    """Return the words that say that no query can answer the question, unless the text asks or refuses."""
-    if _REQUEST.search(text) or _PRIVATE.search(text):
+    """Return the words that say that no query can answer the question, unless the text asks or refuses.
+
+    Who refuses for privacy abstains too, if the tables are said to hold no such thing.
+    """
+    if _REQUEST.search(text):
         return None
+    if _PRIVATE.search(text) or _IS_REFUSED.search(text):
+        lacks = _NOT_STORED.search(text)
+        if lacks is not None or _PRIVATE.search(text):
+            return lacks
     unanswerable = _UNANSWERABLE.search(text)
     if unanswerable is not None:
         return unanswerable

@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent.reading.caseless import compile_caseless
-from agent.reading.queries.abstentions import find_abstention
+from agent.reading.queries.abstentions import find_abstention, find_stated_null
 from agent.reading.queries.query import Query, fold
 from agent.reading.queries.rules import ABSTENTION
+from agent.reading.queries.statements import holds_other_statement
 
 _AROUND = 300  # characters before or after a query that say whether it is meant
 _ASKED_WITHIN = (
@@ -34,8 +35,16 @@ _FAULTED = re.compile(
 )
 _FINAL = re.compile(
     r"\b(?:final(?:ly)?|corrected|correct|revised|improved|updated|complete|full|recommend\w{0,3}|better|best"
-    r"|fixed|answer|putting|combin\w{1,4}|altogether|therefore|thus|so\sthe|prefer(?:red)?|choose|settle"
+    r"|fixed|answer|put(?:ting)?\stogether|putting|combin\w{1,4}|altogether|therefore|thus|so\sthe|prefer(?:red)?|choose|settle"
     r"|go\swith|use\sthis)\b",
+    re.IGNORECASE,
+)
+_CALLED_BETTER = re.compile(r"[\s`.,;)*]*(?:is|works|would\sbe)\s(?:the\s)?(?:better|best|right)\b", re.IGNORECASE)
+_BETTER_IN_COMMENT = re.compile(r"\s*--[^\n]*\b(?:better|final|fixed|corrected|best)\b", re.IGNORECASE)
+# "Step 2: count.", "Simplified:", "Wait, let me fix it:"
+_SUCCEEDS = re.compile(
+    r"\b(?:step\s[2-9]|simplif\w{1,4}|simpler|shorter|rewritten|whole|instead|replac\w{1,4}|wait|fix(?:ing)?|but\sthis"
+    r"|new(?:er)?|then|next|now|with\sthat|on\stop\sof\sthat|together)\b",
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
@@ -77,11 +86,12 @@ _NULL_OR = re.compile(
     r"\b(?:null|n/a)\b\W{1,6}or\b(?:\s(?:maybe|perhaps|possibly|else|rather|just|simply))?\W*\Z",
     re.IGNORECASE,
 )
-_MIN_LINES = 2
-_WHOLE_LINE = re.compile(
-    r"select\s[^\n()]+(?:\([^\n()]*\)[^\n()]*)*\sfrom\s[^\n;]*(?<!union)(?<!all)$", re.IGNORECASE
+# "SELECT 'not answerable'": what it means is for its author to say.
+_CONSTANT_APOLOGY = re.compile(
+    r"\s*select\s{1,9}(?P<mark>['\"])[^'\"\n]{0,100}\b(?:not?|cannot|can't|unanswerable|unknown|unavailable|n/a|none)\b"
+    r"[^'\"\n]{0,100}(?P=mark)(?:\s{1,9}as\s{1,9}\S{1,40})?[;\s]*",
+    re.IGNORECASE,
 )
-_SECOND_STATEMENT = re.compile(r";\s*(?:select|with)\b", re.IGNORECASE)
 _OR_NULL = re.compile(
     r"\bor\s(?:simply\s|just\s|rather\s|else\s|perhaps\s)?[\"'`]?null\b[\"'`]?(?:\s?,)?\s(?:if|in\scase|when|should)\b",
     re.IGNORECASE,
@@ -95,6 +105,8 @@ _CHOSEN_HEAD = re.compile(
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
 )
+_BARE_NULL = re.compile(r"[\s`;]*(?:null|n/a)[\s`;.]*", re.IGNORECASE)
+_TURNS_TO_QUERY = re.compile(r"\b(?:but|however|otherwise|else|instead|unless|if)\b", re.IGNORECASE)
 # A whole sentence that no query answers the question
 _UNANSWERED = compile_caseless(
     r"\b(?:question|query|request|this|that|it)\s(?:\w{1,12}\s){0,2}?(?:cannot|can\snot|can't|could\snot|couldn't)\sbe\s"
@@ -118,6 +130,7 @@ _SOLVES = re.compile(
 # "Actually, ..." after a query
 _TURN = re.compile(r"(?:\A|\n)\W{0,4}(?:actually|wait|correction|edit|hmm)\b\W{0,3}", re.IGNORECASE)
 _FENCE_MARK = re.compile(r"```\w*")
+_WORDS = re.compile(r"[A-Za-z]{3,}")
 _RETRACTION = re.compile(
     r"\b(?:(?:do\snot|don't)\suse\s(?:it|this|that)|(?:please\s)?(?:ignore|disregard)\s(?:it|this|that"
     r"|the\s(?:above|query)|my)|scratch\sthat|(?:this|that|it)\s(?:is\snot|isn't|is|was)\s(?:right"
@@ -142,20 +155,43 @@ class _Offer:
     after: str
 
     @property
+    def introduction(self) -> str:
+        """The last paragraph before it."""
+        return _get_last_paragraph(self.before)
+
+    @property
     def is_rejected(self) -> bool:
         """Whether the text before it warns of it, or the text after it finds fault with it."""
-        introduction = _get_last_paragraph(self.before)
-        return bool(_REJECTED.search(introduction) or _FAULTED.match(self.after))
+        return bool(_REJECTED.search(self.introduction) or _FAULTED.match(self.after))
 
     @property
     def is_final(self) -> bool:
-        """Whether the text before it calls it final, corrected or the best."""
-        return _FINAL.search(_get_last_paragraph(self.before)) is not None
+        """Whether the words around it call it final, corrected or the best."""
+        if _FINAL.search(self.introduction):
+            return True
+        return bool(_CALLED_BETTER.match(self.after) or _BETTER_IN_COMMENT.match(self.query.text))
+
+    @property
+    def is_successor(self) -> bool:
+        """Whether the text before it lets it take the place of the query before, or builds it on that one."""
+        return _SUCCEEDS.search(self.introduction) is not None
 
     @property
     def is_alternative(self) -> bool:
         """Whether the text before it offers it as one of several."""
         return _ALTERNATIVE.search(self.before) is not None
+
+
+def is_unclear(query: Query, answer: str) -> bool:
+    """Return whether a query is several statements side by side, or abstains in a text that the answer explains.
+
+    "SELECT 'not answerable'" alone is a query. With words around it that say so too, it may be meant as null.
+    """
+    if holds_other_statement(query.text):
+        return True
+    if not _CONSTANT_APOLOGY.fullmatch(query.text):
+        return False
+    return bool(_WORDS.search(_FENCE_MARK.sub("", answer.replace(query.text, ""))))
 
 
 def choose_query(answer: str, queries: list[Query]) -> Query | None:
@@ -165,7 +201,9 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
     if not offers and not rest.strip():
         return None
     if not offers or _states_null_at_end(rest):
-        return find_abstention(rest, offset=queries[-1].end)
+        # Directly below a query, the mere word contradicts it.
+        is_bare = offers and _BARE_NULL.fullmatch(rest)
+        return None if is_bare else find_abstention(rest, offset=queries[-1].end)
     turn = _TURN.search(rest)
     if turn is not None:
         abstention = find_abstention(rest[turn.end() :], offset=queries[-1].end + turn.end())
@@ -176,30 +214,17 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
         return find_abstention(opening) if _IMAGINED.search(opening) else None
     if _NULL_OR.search(opening[-_AROUND:]):
         return None
-    abstention = _find_abstention_before(opening)
+    abstention = _find_abstention_before(opening) or _find_null_before(opening)
     if abstention is not None:
         # The query would answer another question, or this one if the tables were others.
         return abstention if _COUNTERFACTUAL.search(opening, abstention.end) else None
     if _RETRACTION.search(rest[:_NEAR_END]) or _OR_NULL.search(rest[:_NEAR_END]):
         return None
     if len({fold(offer.query.text) for offer in offers}) == 1:
-        only_query = offers[0].query
-        # Several statements are one query, which no database runs, unless they are offered for a choice.
-        if _differ_by_line(only_query.text):
-            return None
-        holds_several = _SECOND_STATEMENT.search(only_query.text)
-        return None if holds_several and _asks_which(opening, rest) else only_query
+        return offers[0].query
     if _asks_which(opening, rest):
         return None
     return _find_chosen_by_head(answer, queries) or _choose_offer(offers)
-
-
-def _differ_by_line(query: str) -> bool:
-    """Return whether whole statements without semicolons stand one to a line: as a small model repeats itself."""
-    lines = [line.strip() for line in query.splitlines() if line.strip()]
-    if len(lines) < _MIN_LINES or not all(map(_WHOLE_LINE.match, lines)):
-        return False
-    return len({fold(line) for line in lines}) > 1
 
 
 def _find_abstention_before(opening: str) -> Query | None:
@@ -208,6 +233,14 @@ def _find_abstention_before(opening: str) -> Query | None:
     if unanswered is None or _SOLVES.search(opening, unanswered.end()):
         return None
     return Query("", unanswered.start(), unanswered.end(), ABSTENTION)
+
+
+def _find_null_before(opening: str) -> Query | None:
+    """Return the "null" that is stated as the answer before all queries; None if a solution follows."""
+    null = find_stated_null(opening)
+    if null is None or _SOLVES.search(opening, null.end()) or _TURNS_TO_QUERY.search(opening, null.end()):
+        return None
+    return Query("", null.start(), null.end(), ABSTENTION)
 
 
 def _list_offers(answer: str, queries: list[Query]) -> Iterator[_Offer]:
@@ -226,12 +259,19 @@ def _asks_which(opening: str, rest: str) -> bool:
 
 
 def _choose_offer(offers: list[_Offer]) -> Query | None:
-    """Return the only query that is called final, or the last one; None if there are alternatives."""
+    """Return the last query if it is called final or replaces the others, or the only one that is called final.
+
+    None if the text chooses none, and lets the queries stand side by side.
+    """
     last = offers[-1]
     final = [offer for offer in offers if offer.is_final]
     if final and (final[-1] is last or len(final) == 1):
-        return final[-1].query
-    return None if any(offer.is_alternative for offer in offers) else last.query
+        heads = [offer.introduction.strip() for offer in final]
+        # "Answer: SELECT ...", and again "Answer:" with another query
+        return None if heads.count(heads[-1]) > 1 else final[-1].query
+    if any(offer.is_alternative for offer in offers) or not last.is_successor:
+        return None
+    return last.query
 
 
 def _find_chosen_by_head(answer: str, queries: list[Query]) -> Query | None:

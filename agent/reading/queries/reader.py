@@ -3,7 +3,11 @@
 import re
 
 from agent.reading.queries.abstentions import find_abstention
-from agent.reading.queries.decision import choose_query, drop_queries_of_other_questions
+from agent.reading.queries.decision import (
+    choose_query,
+    drop_queries_of_other_questions,
+    is_unclear,
+)
 from agent.reading.queries.fields import find_in_fields
 from agent.reading.queries.query import Query
 from agent.reading.queries.search import list_queries
@@ -35,6 +39,12 @@ def read_query(answer: str) -> Reading | None:
 
 
 def _find(answer: str) -> Query | None:
+    query = _find_meant(answer)
+    return None if query is None or is_unclear(query, answer) else query
+
+
+def _find_meant(answer: str) -> Query | None:
+    """Return the query that the words of an answer point at; it may still be several statements."""
     if len(answer) > _MAX_LENGTH:
         answer = answer[:_MAX_LENGTH]
     plain = _read_plain(answer)

@@ -156,12 +156,17 @@ def _iter_statements(
 
 
 def _drop_repetitions(query: str) -> str:
-    """Return the first of several statements if the others only repeat it, or else the whole query."""
+    """Return the first of several statements if the others only repeat it, or else the whole query.
+
+    The last one may break off, where a model that repeats itself reached its limit of tokens.
+    """
     if query.lower().count("select") < 2:
         return query
     statements = _BETWEEN_STATEMENTS.split(query)
-    are_equal = len({fold(statement) for statement in statements}) == 1
-    return statements[0] if are_equal else query
+    first, *others = map(fold, statements)
+    if not others or not first.startswith(others[-1]):
+        return query
+    return statements[0] if all(other == first for other in others[:-1]) else query
 
 
 def _strip_end(query: str) -> str:

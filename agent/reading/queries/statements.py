@@ -87,6 +87,9 @@ _CUT_OFF = compile_caseless(
     r"|like|not|is|union|distinct|left|inner|case|when|then|else|over|values|set|into))\s*\Z",
 )
 _QUOTE_END = re.compile(r"'(?=\s*(?:\Z|[,)};\n]|\.\s))")
+_WORD_OR_MARK = re.compile(rf"{_QUOTED_OR_COMMENT}|\w+|[^\w\s]", re.DOTALL)
+# What may stand before the SELECT of a part of the same query. A common table expression ends with a parenthesis.
+_JOINS_STATEMENTS = frozenset({"union", "all", "intersect", "except", "as", "(", ")"})
 _STATEMENT = re.compile(
     r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
 )
@@ -205,6 +208,27 @@ def find_statement_end(text: str, start: int, end: int) -> int:
         elif (mark[0].isspace() or mark == ".") and depth <= 0:
             return piece.start()
     return end
+
+
+def holds_other_statement(query: str) -> bool:
+    """Return whether a query is followed by another one that reads: "SELECT a FROM b; SELECT c FROM d".
+
+    Between the parts of one query stands a word such as UNION, or a parenthesis. A statement that writes is no second
+    query: it is kept, and makes the whole invalid.
+    """
+    depth = selects = 0
+    joins = True
+    for word in _WORD_OR_MARK.finditer(query):
+        mark = word[0].lower()
+        if mark.startswith(("--", "/*")):
+            continue
+        if mark == "select" and depth == 0:
+            if selects and not joins:
+                return True
+            selects += 1
+        depth += (mark == "(") - (mark == ")")
+        joins = mark in _JOINS_STATEMENTS
+    return False
 
 
 def drop_words_after(text: str) -> str:
