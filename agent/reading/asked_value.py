@@ -127,10 +127,16 @@ class ClaimReader(Generic[V]):
             return True
         return any(self._has_value(name, end) for name in names)
 
-    def is_named_with_value_behind(self, end: int) -> bool:
-        """Return whether the quantity is named behind a position, in a sentence that mentions a value."""
+    def is_named_with_other_value_behind(self, mention: Mention[V], end: int) -> bool:
+        """Return whether the quantity is named behind a position, in a sentence that mentions another value."""
         for name in self._names:
-            if name.is_asked and name.start >= end and self._has_value(name, self._find_end(name)):
+            if not name.is_asked or name.start < end:
+                continue
+            name_end = self._find_end(name)
+            if not self._has_value(name, name_end):
+                continue
+            first = self._mentions.list_between(name.end, name_end)[0]
+            if not are_close(first.value, mention.value):
                 return True
         return False
 

@@ -183,7 +183,7 @@ INPUT = compile_caseless(
     r"|amount) of |serum |plasma |current |body "
     r"|actual |total body |given |reported |measured |recorded )*)"
     r"(?:weighs?|weight|height|age|aged|gender|sex|creatinine|cr|scr|albumin|sodium|na\+?"
-    r"|potassium|k\+?|chloride|cl-?|bicarbonate|hco3-?"
+    r"|potassium|k\+?|chloride|cl-?|bicarb(?:onate)?|hco3-?"
     r"|glucose|bun|urea|bilirubin|inr|platelets?(?: count)?|plt|wbc|hemoglobin|haemoglobin"
     r"|hematocrit|heart rate|hr|pulse|respiratory rate|rr|temp(?:erature)?"
     r"|systolic|diastolic|blood pressure|bp|sbp|dbp|triglycerides?|tg|hdl|total cholesterol"
@@ -302,6 +302,10 @@ CONTINUATION = re.compile(
     r"|\n\W{0,3}(?:posted (?:by|on|in|at)\b|re: re:|leave a (?:comment|reply)\b|\d{1,3} (?:comments|replies)\b)",
     re.IGNORECASE,
 )
+# The line of a question behind an answer, which may be the same again
+ASKED_AGAIN = re.compile(r"\n(?:#{1,6} ?)?\W{0,3}(?:question|q|user|human)\b[^\n]{0,300}\n", re.IGNORECASE)
+# What a question about another patient begins with
+OTHER_PATIENT = re.compile(r"\b(?:patient note|clinical note|year-old|years old)\b", re.IGNORECASE)
 # The end of a line that is no end of a sentence.
 BREAKS_OFF = compile_caseless(
     r"(?:[=+×*/(,:;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"

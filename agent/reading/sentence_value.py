@@ -15,6 +15,7 @@ from agent.reading import result_words, statements
 from agent.reading.mentions import Mention, Mentions, V
 
 _MAX_MENTIONS = 200  # values in a sentence; a sentence with more states none
+_ROUNDED_ON_THE_WAY = 0.01  # relative difference
 _MAX_LABEL = 40  # characters of "Total criteria met: "
 
 
@@ -537,6 +538,13 @@ def are_close(value: object, other: object) -> bool:
     return any(
         round(value, digits) == other or round(other, digits) == value for digits in range(5)
     )
+
+
+def are_same(value: object, other: object) -> bool:
+    """Return whether two values are equal, or differ by no more than what was rounded on the way."""
+    if isinstance(value, float) and isinstance(other, float):
+        return math.isclose(value, other, rel_tol=_ROUNDED_ON_THE_WAY)
+    return value == other
 
 
 def differ_by_a_thousand(value: object, other: object) -> bool:

@@ -14,6 +14,7 @@ from agent.reading import result_words
 from agent.reading.asked_value import ClaimReader, ValueClaim, choose_claim, is_count, is_plausible
 from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.only_value import find_only_value
+from agent.reading.other_results import OtherResults
 from agent.reading.quantity import Quantity
 from agent.reading.sentence_value import (
     SentenceReader,
@@ -21,6 +22,7 @@ from agent.reading.sentence_value import (
     Strength,
     adds_up,
     are_close,
+    are_same,
     differ_by_a_thousand,
 )
 from agent.reading.statements import find_last_retraction, is_denied, is_taken_back
@@ -75,14 +77,44 @@ def choose(
     if continuation:
         # The model has answered and invents the next question.
         before = text[: continuation.start()].rstrip()
-        return choose(before, find_mentions, quantity) if before else None
+        choice = choose(before, find_mentions, quantity) if before else None
+        if choice and _answers_again(text[continuation.start() :], choice, find_mentions, quantity):
+            return None
+        return choice
     if quantity is None or len(text) > _MAX_ANSWER:
         choice = _Reader(text, mentions).choose()
     else:
         choice = _choose_asked(text, mentions, find_mentions, quantity)
     if choice is None or _is_hedge(text, mentions, choice.mention):
         return None
-    return None if _is_hedged_behind(text, mentions, choice.mention) else choice
+    if _is_hedged_behind(text, mentions, choice.mention):
+        return None
+    others = OtherResults(text, mentions, choice.mention, quantity)
+    return None if others.exist(is_explicit=choice.rule in _EXPLICIT) else choice
+
+
+def _answers_again(
+    text: str,
+    choice: Choice[V],
+    find_mentions: Callable[[str], Mentions[V]],
+    quantity: Quantity | None,
+) -> bool:
+    """Return whether a text that follows an answer asks the same question again and gives another value.
+
+    A run of further questions is none of this: a base model goes on with examples.
+    """
+    if quantity is None or len(text) > _MAX_ANSWER:
+        return False
+    question = result_words.ASKED_AGAIN.match(text)
+    if question is None or result_words.OTHER_PATIENT.search(text):
+        return False
+    if result_words.CONTINUATION.search(text, question.end() - 1):
+        return False
+    names = quantity.find_names(question[0])
+    if not any(name.is_asked for name in names):
+        return False
+    again = choose(text[question.end() :], find_mentions, quantity)
+    return again is not None and not are_close(again.mention.value, choice.mention.value)
 
 
 def _is_hedge(text: str, mentions: Mentions[V], mention: Mention[V]) -> bool:
@@ -173,7 +205,7 @@ class _Reader(Generic[V]):
             is_whole = choice.rule == WHOLE_ANSWER
             if reader.is_ruled_out(choice.mention, span[0]):
                 return None
-            if reader.is_named_with_value_behind(span[1]):
+            if reader.is_named_with_other_value_behind(choice.mention, span[1]):
                 return None
             return None if not is_whole and self._is_comment(span, quantity, reader) else choice
         if not claims or self._agree(choice.mention, claims[-1].mention):
@@ -470,7 +502,7 @@ class _Reader(Generic[V]):
         if not line.lower().strip(" *#>").startswith(cue.lower().strip()):
             return False
         values = self._mentions.list_between(start, line_start)
-        return len(values) == 1 and not self._agree(values[0], mention)
+        return len(values) == 1 and not are_same(values[0].value, mention.value)
 
     def _is_contradicted(self, mention: Mention[V], cue_start: int) -> bool:
         """Return whether the last result before "answer:", or the last of the text, is called a result and differs."""

@@ -155,6 +155,9 @@ def write_gold(family: str, gold: str) -> str:
         return _plain_query(gold)
     if family == "numbers" and re.fullmatch(r"[-+]?[\d.,]+", gold):
         return repr(float(gold.replace(",", "")))
+    duration = re.fullmatch(r"\((\d+) weeks?, (\d+) days?\)", gold) if family == "numbers" else None
+    if duration:
+        return f"{duration[1]}w{duration[2]}d"
     return gold
 
 

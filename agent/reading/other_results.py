@@ -1,0 +1,284 @@
+"""Decide whether a plain text states another result beside the one that was read, without a word of correction. Pure.
+
+Small models repeat a statement with another value, begin with a value at which their working does not arrive, or answer
+the same question again. A careful person would then ask back. Each rule stands in a function of its own:
+
+| rule | example that states no result |
+|---|---|
+| the same sentence with another value | The score is 4. The score is 5. |
+| working that ends elsewhere | 30 (new line) Using 80/2.56 = 31.25 |
+| a plain result that differs from the opening | BMI = 67 (new line) 142 × 0.74 × 0.65 = 68.4 |
+| a total that differs from the answer | Answer: 4 (new line) The total is 5. |
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import Generic
+
+from agent.reading import asked_words, result_words
+from agent.reading.asked_value import ClaimReader, is_count
+from agent.reading.mentions import Mention, Mentions, V
+from agent.reading.quantity import Quantity, QuantityName
+from agent.reading.sentence_value import (
+    SentenceReader,
+    Statement,
+    Strength,
+    adds_up,
+    are_close,
+    are_same,
+)
+from agent.reading.statements import find_last_retraction
+
+_MAX_TEXT = 20_000  # characters; a longer answer is an endless repetition
+_MAX_SENTENCES = 200
+_MAX_TEMPLATE = 300  # characters of a sentence that is compared with others
+_CLOSE = 0.005  # relative difference of values that were rounded on the way
+
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*")
+_COMPUTED_AS = re.compile(r"\b(?:calculated|computed|obtained|derived|given|found|that is|which is|i\.e)\b", re.IGNORECASE)
+_STEP = re.compile(r"\W{0,4}(?:step\b|\d{1,2}[.)]|[-+*•] )", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]{3,}")
+_RETURNS = re.compile(
+    r"\b(?:therefore|thus|hence|overall|so|final(?:ly)?|answer|in (?:total|summary|conclusion)|total|sum|altogether|rounded"
+    r"|corrected|adjusted|result)\b|∴",
+    re.IGNORECASE,
+)
+_TOTAL = re.compile(
+    r"\b(?:total|sum|adds? up to|score)\b[^.;\n]{0,40}$|\b(?:patient|he|she) (?:has|scores?|gets?|receives?|earns?) $",
+    re.IGNORECASE,
+)
+
+
+class OtherResults(Generic[V]):
+    """Looks for results in a text that differ from the one that was read."""
+
+    def __init__(
+        self,
+        text: str,
+        mentions: Mentions[V],
+        chosen: Mention[V],
+        quantity: Quantity | None,
+    ) -> None:
+        self._text = text
+        self._mentions = mentions
+        self._chosen = chosen
+        self._quantity = quantity
+        self._sentences = SentenceReader(text, mentions)
+        self._spans = list(itertools.islice(self._iter_sentences(), _MAX_SENTENCES))
+
+    def exist(self, *, is_explicit: bool) -> bool:
+        """Return whether a result differs from the one that was read and is neither corrected nor used for it.
+
+        Args:
+            is_explicit: the result is marked as the answer, so that only another marked result contradicts it.
+        """
+        if len(self._text) > _MAX_TEXT:
+            return False
+        if find_last_retraction(self._text) is not None:
+            return False
+        own = self._find_own_sentence()
+        if own is None:
+            return False
+        if self._computes_other_value(own):
+            return True
+        if len(self._spans) < 2:
+            return False
+        if self._ends_undecided() or self._is_repeated_with_other_value(own) or self._has_other_total(own):
+            return True
+        if is_explicit:
+            return False
+        if own == self._spans[0]:
+            return self._works_towards_other(own)
+        return self._opens_with_other(own)
+
+    def _iter_sentences(self) -> Iterator[tuple[int, int]]:
+        start = 0
+        for stop in result_words.SENTENCE_END.finditer(self._text):
+            if self._text[start : stop.end()].strip():
+                yield start, stop.end()
+            start = stop.end()
+        if self._text[start:].strip():
+            yield start, len(self._text)
+
+    def _find_own_sentence(self) -> tuple[int, int] | None:
+        for start, end in self._spans:
+            if start <= self._chosen.start < end:
+                return start, end
+        return None
+
+    def _is_repeated_with_other_value(self, own: tuple[int, int]) -> bool:
+        """Return whether another sentence is the same but for its values: "The score is 4. The score is 5."."""
+        template = self._write_template(*own)
+        if _STEP.match(template) or not _WORD.search(template) or len(template) > _MAX_TEMPLATE:
+            return False
+        for span in self._spans:
+            if span == own or self._write_template(*span) != template:
+                continue
+            stated = self._sentences.read(*span)
+            if stated is None or stated.mention is None or self._agrees(stated.mention):
+                continue
+            if not self._leads_to_chosen(stated.mention, own):
+                return True
+        return False
+
+    def _computes_other_value(self, own: tuple[int, int]) -> bool:
+        """Return whether the sentence goes on with a calculation that has another result: "25.3, that is 70/2.89 = 24.2"."""
+        for other in self._mentions.list_between(self._chosen.end, own[1]):
+            before = self._text[max(own[0], other.start - 6) : other.start]
+            if not asked_words.EQUALS.search(before) or self._agrees(other):
+                continue
+            gap = self._text[self._chosen.end : other.start]
+            if self._sentences.is_computed(self._chosen.end, other) and _COMPUTED_AS.search(gap):
+                return True
+        return False
+
+    def _ends_undecided(self) -> bool:
+        """Return whether the last two sentences are the same but for their values: "Answer: 5.31", "Answer: 5"."""
+        last = self._write_template(*self._spans[-1])
+        if not last or _STEP.match(last) or last != self._write_template(*self._spans[-2]):
+            return False
+        values: list[V | None] = []
+        for span in self._spans[-2:]:
+            statement = self._sentences.read(*span)
+            if statement is None or statement.mention is None:
+                return False
+            values.append(statement.mention.value)
+        return not are_same(*values)
+
+    def _write_template(self, start: int, end: int) -> str:
+        words = _NUMBER.sub("#", self._text[start:end].lower())
+        return words.strip(" \n*_#.-") if _WORD.search(words) else ""
+
+    def _leads_to_chosen(self, other: Mention[V], own: tuple[int, int]) -> bool:
+        """Return whether the text works from another value, or with a sum or calculation behind it, to the chosen one."""
+        if other.start > self._chosen.start:
+            return False
+        used = self._mentions.list_between(own[0], self._chosen.start)
+        if any(are_close(other.value, mention.value) for mention in used):
+            return True
+        parts: list[V | None] = []
+        for start, end in self._spans:
+            if start < other.end or end > own[0]:
+                continue
+            statement = self._sentences.read(start, end)
+            if statement is None or statement.mention is None:
+                continue
+            parts.append(statement.mention.value)
+            if statement.strength >= Strength.EQUATION and self._agrees(statement.mention):
+                return True
+        return adds_up(parts, self._chosen.value)
+
+    def _has_other_total(self, own: tuple[int, int]) -> bool:
+        """Return whether a total of points behind the answer differs from it."""
+        if self._quantity is None or not is_count(self._quantity):
+            return False
+        for span in self._spans:
+            if span[0] < own[1]:
+                continue
+            statement = self._read_result(*span)
+            if statement is None or statement.mention is None:
+                continue
+            before = self._text[span[0] : statement.mention.start]
+            if _TOTAL.search(before) and self._differs(statement, span):
+                return True
+        return False
+
+    def _works_towards_other(self, own: tuple[int, int]) -> bool:
+        """Return whether the last calculation behind an opening value has another result."""
+        results: list[V | None] = []
+        is_other = False
+        for span in self._spans:
+            statement = self._read_result(*span) if span[0] >= own[1] else None
+            if statement is None or statement.mention is None:
+                continue
+            if statement.strength == Strength.EQUATION:
+                results.append(statement.mention.value)
+                is_other = self._differs(statement, span)
+        return is_other and not adds_up(results, self._chosen.value)
+
+    def _opens_with_other(self, own: tuple[int, int]) -> bool:
+        """Return whether the first sentence states another value, and the one that was read is no conclusion."""
+        if _RETURNS.search(self._text, *own) or asked_words.CONCLUDES.search(self._text, *own):
+            return False
+        opening = self._find_opening()
+        if opening is None or self._agrees(opening):
+            return False
+        stated = self._sentences.read(*own)
+        if stated is not None and stated.strength == Strength.EQUATION:
+            used = self._mentions.list_between(own[0], self._chosen.start)
+            return not any(are_close(opening.value, mention.value) for mention in used)
+        return not self._leads_to_chosen(opening, own)
+
+    def _is_named(self, statement: Statement[V], span: tuple[int, int]) -> bool:
+        """Return whether the last name before a stated value is that of the quantity."""
+        mention = statement.mention
+        if self._quantity is None or mention is None or statement.is_aside or statement.is_risk:
+            return False
+        names = self._list_names(span[0], mention.start)
+        return bool(names) and names[-1].is_asked and statement.strength >= Strength.WEAK
+
+    def _list_names(self, start: int, end: int) -> list[QuantityName]:
+        if self._quantity is None:
+            return []
+        return [name for name in self._quantity.find_names(self._text) if start <= name.start < end]
+
+    def _is_total(self, statement: Statement[V]) -> bool:
+        if self._quantity is None or not is_count(self._quantity) or statement.mention is None:
+            return False
+        return _TOTAL.search(self._text[: statement.mention.start]) is not None
+
+    def _list_claims(self) -> list[Mention[V]]:
+        """Return the values that are claimed for the quantity asked for."""
+        if self._quantity is None:
+            return []
+        reader = ClaimReader(self._text, self._mentions, self._sentences, self._quantity)
+        return [claim.mention for claim in reader.list_claims()]
+
+    def _find_opening(self) -> Mention[V] | None:
+        """Return the value of a first sentence that is nothing else, or that names the quantity."""
+        first = self._spans[0]
+        statement = self._sentences.read(*first)
+        if statement is not None and statement.strength == Strength.ALONE:
+            return statement.mention
+        if statement is not None and (self._is_total(statement) or self._is_named(statement, first)):
+            return statement.mention
+        claims = self._list_claims()
+        return claims[0] if claims and claims[0].start < first[1] else None
+
+    def _read_result(self, start: int, end: int) -> Statement[V] | None:
+        statement = self._sentences.read(start, end)
+        if statement is None or statement.is_aside or statement.is_risk:
+            return None
+        return statement
+
+    def _differs(self, statement: Statement[V], span: tuple[int, int]) -> bool:
+        """Return whether a result is another value of the same quantity and not computed from the one that was read."""
+        mention = statement.mention
+        if mention is None or self._agrees(mention):
+            return False
+        if result_words.PERCENT.match(self._text, mention.end):
+            return False
+        names = self._list_names(span[0], mention.start)
+        if names and not names[-1].is_asked:
+            return False
+        used = self._mentions.list_between(span[0], mention.start)
+        if not names and any(are_close(self._chosen.value, other.value) for other in used):
+            return False
+        if self._quantity is None:
+            return True
+        unit = self._quantity.unit
+        is_measured = result_words.MEASURE.match(self._text, mention.end) is not None
+        return not (unit and is_measured and not unit.match(self._text, mention.end))
+
+    def _agrees(self, mention: Mention[V]) -> bool:
+        """Return whether a value is the one that was read, rounded or not, in percent or in a unit with a prefix."""
+        value, other = self._chosen.value, mention.value
+        if other is None or value is None or are_close(value, other):
+            return True
+        if not isinstance(value, float) or not isinstance(other, float):
+            return False
+        for factor in (1, 10, 100, 1000, 0.1, 0.01, 0.001):
+            if abs(value * factor - other) <= _CLOSE * abs(other):
+                return True
+        return False
