@@ -72,6 +72,8 @@ STATED = re.compile(
     rf"|(?:^|(?<=\n)){_MEASURE}\s?[:=]\s?{_OPENING}|\b{_MEASURE}{_OF_WHAT}{_IS}\s?{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
     rf"|(?:^|(?<=\n))(?:assistant|model|ai|a|j|ans|final|overall|ответ|вердикт)\s?[:=]\s?{_OPENING}|(?<=[.;]\s)(?:final|overall)\s?:\s?{_OPENING}"
     rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが]?\s?:?\s?{_OPENING}"
+    rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが][\u3040-\u30ff\u4e00-\u9fff]{{1,8}}\s?[(](?=[{_CODE_SIGNS}\d][)])"
+    rf"|(?:^|(?<=\n))[(]?0\s?(?:or|/)\s?1[)]?\s?[:=]\s?{_OPENING}"
     rf"|\b(?:i(?:'d|'ll|'m|\swould|\swill|\smust|\sam|\scan|\shave\sto|\shave|'ve)?|we|to|and|so|thus|therefore|hence|please|let's|must|^|\n|[.:,]\s)"
     rf"(?:\s(?:\w{{3,12}}ly|still|thus|therefore|hence|now|then|rather|have\sto|would|will|\w{{1,3}}self))?\s?\b{_VERB}{_OBJECT}(?:\s(?:as|with|to|by|that|down|for|under))?"
     rf"\s{_ADVERBS}{_OPENING}"

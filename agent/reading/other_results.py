@@ -36,12 +36,14 @@ _MAX_TEMPLATE = 300  # characters of a sentence that is compared with others
 _CLOSE = 0.005  # relative difference of values that were rounded on the way
 
 _NUMBER = re.compile(r"[-+]?\d[\d.,]*")
-_COMPUTED_AS = re.compile(r"\b(?:calculated|computed|obtained|derived|given|found|that is|which is|i\.e)\b", re.IGNORECASE)
+_COMPUTED_AS = re.compile(
+    r"\b(?:calculated|computed|obtained|derived|given|found|that is|which is|i\.e)\b", re.IGNORECASE
+)
 _STEP = re.compile(r"\W{0,4}(?:step\b|\d{1,2}[.)]|[-+*•] )", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{3,}")
 _RETURNS = re.compile(
-    r"\b(?:therefore|thus|hence|overall|so|final(?:ly)?|answer|in (?:total|summary|conclusion)|total|sum|altogether|rounded"
-    r"|corrected|adjusted|result)\b|∴",
+    r"\b(?:therefore|thus|hence|overall|so|final(?:ly)?|answer|in (?:total|summary|conclusion)|total|sum|altogether"
+    r"|rounded|corrected|adjusted|result)\b|∴",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
@@ -84,7 +86,11 @@ class OtherResults(Generic[V]):
             return True
         if len(self._spans) < 2:
             return False
-        if self._ends_undecided() or self._is_repeated_with_other_value(own) or self._has_other_total(own):
+        if (
+            self._ends_undecided()
+            or self._is_repeated_with_other_value(own)
+            or self._has_other_total(own)
+        ):
             return True
         if is_explicit:
             return False
@@ -110,10 +116,15 @@ class OtherResults(Generic[V]):
     def _is_repeated_with_other_value(self, own: tuple[int, int]) -> bool:
         """Return whether another sentence is the same but for its values: "The score is 4. The score is 5."."""
         template = self._write_template(*own)
+        if "#" not in template or template[0] == "#":
+            return False
         if _STEP.match(template) or not _WORD.search(template) or len(template) > _MAX_TEMPLATE:
             return False
+        head = template[:2]
         for span in self._spans:
-            if span == own or self._write_template(*span) != template:
+            if span == own or head not in self._text[span[0] : span[0] + 12].lower():
+                continue  # most sentences; what follows takes much longer
+            if self._write_template(*span) != template:
                 continue
             stated = self._sentences.read(*span)
             if stated is None or stated.mention is None or self._agrees(stated.mention):
@@ -123,7 +134,7 @@ class OtherResults(Generic[V]):
         return False
 
     def _computes_other_value(self, own: tuple[int, int]) -> bool:
-        """Return whether the sentence goes on with a calculation that has another result: "25.3, that is 70/2.89 = 24.2"."""
+        """Return whether the sentence goes on with a calculation of another result: "25.3, that is 70/2.89 = 24.2"."""
         for other in self._mentions.list_between(self._chosen.end, own[1]):
             before = self._text[max(own[0], other.start - 6) : other.start]
             if not asked_words.EQUALS.search(before) or self._agrees(other):
@@ -151,7 +162,7 @@ class OtherResults(Generic[V]):
         return words.strip(" \n*_#.-") if _WORD.search(words) else ""
 
     def _leads_to_chosen(self, other: Mention[V], own: tuple[int, int]) -> bool:
-        """Return whether the text works from another value, or with a sum or calculation behind it, to the chosen one."""
+        """Return whether the text works from another value to the chosen one, or adds up to it behind that value."""
         if other.start > self._chosen.start:
             return False
         used = self._mentions.list_between(own[0], self._chosen.start)
@@ -241,7 +252,9 @@ class OtherResults(Generic[V]):
         statement = self._sentences.read(*first)
         if statement is not None and statement.strength == Strength.ALONE:
             return statement.mention
-        if statement is not None and (self._is_total(statement) or self._is_named(statement, first)):
+        if statement is not None and (
+            self._is_total(statement) or self._is_named(statement, first)
+        ):
             return statement.mention
         claims = self._list_claims()
         return claims[0] if claims and claims[0].start < first[1] else None

@@ -303,7 +303,9 @@ CONTINUATION = re.compile(
     re.IGNORECASE,
 )
 # The line of a question behind an answer, which may be the same again
-ASKED_AGAIN = re.compile(r"\n(?:#{1,6} ?)?\W{0,3}(?:question|q|user|human)\b[^\n]{0,300}\n", re.IGNORECASE)
+ASKED_AGAIN = re.compile(
+    r"\n(?:#{1,6} ?)?\W{0,3}(?:question|q|user|human)\b[^\n]{0,300}\n", re.IGNORECASE
+)
 # What a question about another patient begins with
 OTHER_PATIENT = re.compile(r"\b(?:patient note|clinical note|year-old|years old)\b", re.IGNORECASE)
 # The end of a line that is no end of a sentence.

@@ -179,6 +179,8 @@ _ALL_LAST = (*END_TOKENS, *_LAST_TOKENS)
 _FIRST_PHRASES = tuple(phrases.begin for phrases in PHRASES_OF_THOUGHT)
 _FIRST_CHARACTERS = re.compile(r"[<\[◁]")  # of all marks and tokens
 
+_GLUED_CHANNEL = "assistantfinal"
+
 _STRICT = json.JSONDecoder()
 
 
@@ -205,7 +207,7 @@ def split_answer(text: str) -> SplitAnswer:
     text and are ignored. A text without any mark is returned as it is. The running time is linear in the length of the
     text, even for hostile input.
     """
-    phrases = _split_at_phrases(text)
+    phrases = _split_at_phrases(text) or _split_at_glued_channel(text)
     if phrases is not None:
         return phrases
     if not _FIRST_CHARACTERS.search(text):
@@ -326,6 +328,17 @@ def _split_at_phrases(text: str) -> SplitAnswer | None:
         if end:
             return SplitAnswer(thought.strip(), remove_chat_marks(answer.strip()))
     return None
+
+
+def _split_at_glued_channel(text: str) -> SplitAnswer | None:
+    """Split a text of gpt-oss without its first word and its special tokens: "So D.assistantfinalD"."""
+    if _GLUED_CHANNEL not in text:
+        return None
+    thought, _, answer = text.rpartition(_GLUED_CHANNEL)
+    is_glued = thought[-1:].isascii() and not thought[-1:].isspace() and thought.strip()
+    if not is_glued or not answer.strip():
+        return None
+    return SplitAnswer(thought.strip(), remove_chat_marks(answer.strip()))
 
 
 def _split_harmony(text: str) -> SplitAnswer | None:

@@ -7,6 +7,8 @@
 # 4: until objects without a key that names the answer, programs, tables of ratings, boxes, "the latter" and values in
 #    another unit were read, and an answer that chooses nothing in the end or breaks off in a list of letters
 #    stopped to be one.
-# 5: these rules.
-READING_VERSION = 5
+# 5: until results, options and queries that stand beside others without a choice, that their own working or a later
+#    sentence contradicts, or that a repeated question answers differently, stopped to be answers.
+# 6: these rules.
+READING_VERSION = 6
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

@@ -214,7 +214,7 @@ _NOUN_OF_CHOICE = (
     r"(?:answer|option|choice|label|word|verdict|diagnosis|response|conclusion|explanation|pick|selection|one|(?:next\s)?step|treatment|test|management"
     r"|therapy|drug|cause|agent|statement|investigation|intervention|finding|fit|match|candidate|medication|approach|vote|guess|bet|odd\s(?:one|man)\sout|exception|outlier|(?:of\schoice))"
 )
-_STOP = r"\s?(?:[.,;!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
+_STOP = r"\s?(?:[.,;:!)](?!\w)|$|\n)|\s\(|\s(?:because|since|as|given|due)\b"
 # "B (an old drug) is", "B, an old drug, is"
 _ASIDE = rf"(?:\s\([^()]{{0,200}}\)|,\s[^(),.;:!?\n{SIGNS}]{{1,60}},)?"
 _VERB_OF_CALLING = (

@@ -11,6 +11,7 @@ _CLOSING = 100  # characters behind the last answer: the text of its option, mar
 _REACH = 40  # characters before the last answer in which words of a conclusion may stand
 _CONCLUDES = re.compile(r"(?i)\b(?:answer|option|choice|therefore|thus|hence)\b|(?:^|\n)\W*$")
 _MIN_SENTENCES = 2  # of working between the two answers
+_ANSWER_LINE = re.compile(r"\W{0,3}(?:(?:final|correct)\s)?answer\s?:", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:](?=\s)|\n\s*\n")
 
 
@@ -36,6 +37,8 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
                 return None
             deciding = [claim for claim in deciding if claim.start > opening.end]
     options = {claim.option for claim in deciding}
+    if len(options) > 1 and strongest >= ClaimStrength.ANSWER and _returns_to_first(deciding, text):
+        return max(deciding, key=lambda claim: claim.end)
     if len(options) > 1 or deciding[0].option < 0:
         return None
     if strongest == ClaimStrength.ANSWER:
@@ -59,6 +62,17 @@ def _find_other_opening(
         if is_opening and claim.strength >= ClaimStrength.ANSWER and claim.option != last.option:
             return claim
     return None
+
+
+def _returns_to_first(claims: Sequence[OptionClaim], text: str) -> bool:
+    """Return whether the last line is "Answer: A", and A was the first answer too, whatever stands between."""
+    first = min(claims, key=lambda claim: claim.start)
+    last = max(claims, key=lambda claim: claim.end)
+    if first.option != last.option or first.option < 0 or text[last.end :].strip(" .)*"):
+        return False
+    last_line = text[text.rstrip().rfind("\n") + 1 :]
+    sentences = _SENTENCE_END.findall(text[first.end : last.start])
+    return _ANSWER_LINE.match(last_line) is not None and len(sentences) >= _MIN_SENTENCES
 
 
 def _ends_working(opening: OptionClaim, last: OptionClaim, text: str) -> bool:

@@ -8,6 +8,7 @@ from agent.reading.choice.bracketed_letters import FOREIGN_DENIAL, read_brackete
 from agent.reading.choice.claims import ClaimStrength, OptionClaim, TooManyClaimsError
 from agent.reading.choice.comments import read_listings
 from agent.reading.choice.content import read_content
+from agent.reading.choice.contradictions import is_contradicted
 from agent.reading.choice.decision import choose_claim
 from agent.reading.choice.dialogues import find_last_exchange
 from agent.reading.choice.distributions import read_distribution
@@ -26,6 +27,7 @@ from agent.reading.choice.rules import WHOLE_ANSWER
 from agent.reading.choice.sentences import read_last_sentence, read_sentences
 from agent.reading.choice.short_replies import read_short_replies
 from agent.reading.choice.stated import read_statements
+from agent.reading.choice.tables import read_tables
 from agent.reading.choice.tentative import drop_tentative
 from agent.reading.choice.unfinished_lists import breaks_off_in_list
 from agent.reading.choice.yes_or_no import read_yes_or_no
@@ -42,6 +44,8 @@ _LONE_LETTER = re.compile(r"[\s.]{0,9}[(\[*\"']{0,3}([A-Za-z])[)\]*\"'.:]{0,4}[\
 
 # "B B B B"
 _REPEATED_LETTER = re.compile(r"\W{0,3}([A-Z])(?:\W{1,5}\1){1,300}\W{0,3}")
+_MIN_REPEATED = 2  # options in a question that is asked again
+_MIN_LENGTH = 6  # characters of their texts; every question of yes or no has the same options
 _NEXT_QUESTION = re.compile(
     r"\n(?:(?:Question|Q)(?:\s?\d{1,4})?\s?[:.]\s|(?:Question|Exercise|Problem)\s\d{1,4}\b)"
 )
@@ -97,8 +101,23 @@ def _read(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if next_question:
         claim = _read_part(text[: next_question.start()], options)
         if claim is not None:
-            return claim
+            behind = text[next_question.end() :]
+            return None if _answers_again(behind, options, claim.option) else claim
     return _read_part(text, options)
+
+
+def _answers_again(text: str, options: tuple[str, ...], option: int) -> bool:
+    """Return whether a text that follows an answer asks the same question again and gives another answer.
+
+    A run of further questions is none of this: a base model goes on with examples.
+    """
+    if _NEXT_QUESTION.search(text):
+        return False
+    repeated = [words for words in options if len(words) >= _MIN_LENGTH and words in text]
+    if len(repeated) < max(_MIN_REPEATED, len(options) - 1):
+        return False
+    claim = _read_part(text, options)
+    return claim is not None and claim.option != option
 
 
 def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
@@ -118,6 +137,8 @@ def _read_part(text: str, options: tuple[str, ...]) -> OptionClaim | None:
     if claim is None or is_weakened(answer, claim):
         return None
     if contradicts_begun_text(answer, claim) or breaks_off_in_list(answer, claim):
+        return None
+    if is_contradicted(answer, claim):
         return None
     return claim
 
@@ -141,6 +162,7 @@ def collect_claims(answer: MarkedAnswer) -> list[OptionClaim]:
         *read_bracketed_letters(answer),
         *read_program(answer),
         *read_rankings(answer),
+        *read_tables(answer),
     ]
     if not any(claim.strength > ClaimStrength.PROPOSED for claim in claims):
         claims += read_last_sentence(answer)

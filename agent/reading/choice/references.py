@@ -10,9 +10,11 @@ A lone letter ("the answer is C") is not marked here, because whether it refers 
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple
 
 from agent.reading.choice.option_words import OptionWords
+from agent.reading.choice.replies import load_replies
 from agent.reading.words import drop_punctuation, plain_words
 
 MAX_OPTIONS = 60
@@ -99,6 +101,9 @@ _BEGINS_WITH_NUMBER = re.compile(
 _SUMMARY = re.compile(r"(?:both|all|none|neither|any)\b|[a-e]{2,4}$|[a-e] and [a-e]\b")
 _ARTICLE = re.compile(r"^\s*(?:the|an?)\s(?=\w\w)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?]\s(?=[A-Z])")
+_LETTER_AND_REPLY = re.compile(
+    r"(?<![\w'-])(?P<letter>[A-J])(?:[.):]\s|\s?[(])(?P<reply>[^\W\d]{2,12})\b[)]?(?=\s?[.,;:!)]|\s?$|\n|\s-\s)"
+)
 _LINE = re.compile(r"[^\n]+")
 _TOKEN = re.compile(r"[^ ]+")
 _CLOSING = {"(": ")", "[": "]", '"': '"', "'": "'", "<": ">"}
@@ -188,7 +193,7 @@ class OptionTexts:
     def mark(self, text: str) -> str:
         """Return the text with every reference replaced by its sign and padding, of the same length."""
         spans = [self._join_letter(text, span) for span in self._find_texts(text)]
-        spans = _drop_overlapping(spans)
+        spans = _drop_overlapping([*self._find_translations(text), *spans])
         starts = [span.start for span in spans]
         marked_letters: list[_Span] = []
         for match in _find_marked_letters(text):
@@ -202,6 +207,23 @@ class OptionTexts:
                     continue
                 marked_letters.append(_Span(match.start(), match.end(), sign))
         return _write_signs(text, sorted(spans + marked_letters))
+
+    def _find_translations(self, text: str) -> list[_Span]:
+        """Find a letter with yes, no or maybe in another language: "B. nein", "A (sí)"."""
+        meanings = {"yes", "no"}
+        if not meanings <= set(self.plain_texts):
+            return []
+        replies = load_replies()
+        spans: list[_Span] = []
+        for match in islice(_LETTER_AND_REPLY.finditer(text), _MAX_REFERENCES):
+            meaning = replies.get(match["reply"].lower())
+            if meaning is None or meaning not in self.plain_texts:
+                continue
+            option = self.plain_texts.index(meaning)
+            is_same = self.get_letter_option(match["letter"]) == option
+            sign = chr(_BY_BOTH + option) if is_same else _SIGN_OF_CONTRADICTION
+            spans.append(_Span(*match.span(), sign))
+        return spans
 
     def _sign_letter(self, letter: str) -> str:
         option = self.get_letter_option(letter)

@@ -636,6 +636,12 @@ EXCUSE = re.compile(
     r"|doesn't|consistent|plausible|explain\w{0,3}|normal|okay?|correct|minor)\b",
     re.IGNORECASE,
 )
+# "However, it is not possible to know ... If it shows trichomonads, then the note is CORRECT."
+LEFT_OPEN = compile_caseless(
+    r"\bnot\s(?:be\s)?possible\sto\s(?:know|say|determine|tell|judge|decide)\b"
+    r"|\bif\b[^.!?\n]{0,160}\bthe\s(?:note|text|report)\s(?:is|would\sbe)\s(?:then\s)?(?:correct|right|fine)\b"
+    r"|\bit\sis\snot\s(?:certain|clear)\b(?!\swhy)"
+)
 # "..., but I can't tell which sentence."
 CANNOT_NAME = re.compile(
     r"\b(?:but|though|although)\si\s(?:can't|cannot|can\snot|couldn't|could\snot|am\snot\sable\sto|am\sunable\sto)\s"

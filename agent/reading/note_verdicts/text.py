@@ -621,6 +621,8 @@ class ClaimsOfText:
             chosen = self._find_quoted(chosen)
         if chosen is None or self._questions_sentence(chosen):
             return None
+        if chosen.verdict >= 0 and patterns.LEFT_OPEN.search(self._flat, chosen.end):
+            return None
         if not self._may_retract:
             return chosen
         if patterns.RETRACTION.search(self._flat, chosen.end):

@@ -45,7 +45,8 @@ _UNANSWERABLE = compile_caseless(
     r"|nicht\s(?:\w{1,20}\s){0,4}(?:beantworte\w{1,4}|möglich)|no\s(?:se\spuede|es\sposible"
     r"|puede\sser)\s(?:responde\w{1,4}|contesta\w{1,4})|ne\speut\spas\s(?:être\s)?répond\w{1,4}"
     r"|non\s(?:si\spuò|è\spossibile|può)\s(?:essere\s)?rispon?[ds]\w{1,5}|não\s(?:pode\sser"
-    r"|é\spossível)\srespond\w{1,4})\b|无法(?:[^。\n]{0,30}回答|查询)|無法(?:[^。\n]{0,30}回答|查詢)|回答できません|답할 수 없",
+    r"|é\spossível)\srespond\w{1,4})\b"
+    r"|无法(?:[^。\n]{0,30}回答|查询)|無法(?:[^。\n]{0,30}回答|查詢)|回答できません|답할 수 없",
 )
 _NO_QUERY = compile_caseless(
     r"\b(?:cannot|can\snot|can't|won't|will\snot|unable\sto|not\sable\sto|not\spossible\sto|impossible\sto"

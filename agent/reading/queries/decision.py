@@ -39,8 +39,12 @@ _FINAL = re.compile(
     r"|go\swith|use\sthis)\b",
     re.IGNORECASE,
 )
-_CALLED_BETTER = re.compile(r"[\s`.,;)*]*(?:is|works|would\sbe)\s(?:the\s)?(?:better|best|right)\b", re.IGNORECASE)
-_BETTER_IN_COMMENT = re.compile(r"\s*--[^\n]*\b(?:better|final|fixed|corrected|best)\b", re.IGNORECASE)
+_CALLED_BETTER = re.compile(
+    r"[\s`.,;)*]*(?:is|works|would\sbe)\s(?:the\s)?(?:better|best|right)\b", re.IGNORECASE
+)
+_BETTER_IN_COMMENT = re.compile(
+    r"\s*--[^\n]*\b(?:better|final|fixed|corrected|best)\b", re.IGNORECASE
+)
 # "Step 2: count.", "Simplified:", "Wait, let me fix it:"
 _SUCCEEDS = re.compile(
     r"\b(?:step\s[2-9]|simplif\w{1,4}|simpler|shorter|rewritten|whole|instead|replac\w{1,4}|wait|fix(?:ing)?|but\sthis"
@@ -238,7 +242,11 @@ def _find_abstention_before(opening: str) -> Query | None:
 def _find_null_before(opening: str) -> Query | None:
     """Return the "null" that is stated as the answer before all queries; None if a solution follows."""
     null = find_stated_null(opening)
-    if null is None or _SOLVES.search(opening, null.end()) or _TURNS_TO_QUERY.search(opening, null.end()):
+    if (
+        null is None
+        or _SOLVES.search(opening, null.end())
+        or _TURNS_TO_QUERY.search(opening, null.end())
+    ):
         return None
     return Query("", null.start(), null.end(), ABSTENTION)
 

@@ -21,9 +21,9 @@ MIN_SHARES = {
     "choice": (0.97, 0.97),
     "yesno": (0.97, 0.97),
     "digit": (0.99, 0.92),
-    "numbers": (0.92, 0.97),
+    "numbers": (0.93, 0.96),
     "medec": (0.96, 0.96),
-    "sql": (0.93, 0.95),
+    "sql": (0.97, 0.95),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
@@ -75,16 +75,16 @@ def test_queries_that_differ_in_more_than_comments_and_marks_differ(query: str, 
 
 
 MIN_SHARES_IN_DEVELOPMENT = {
-    "choice": (0.997, 0.92),
-    "yesno": (0.997, 0.96),
-    "digit": (0.997, 0.93),
-    "numbers": (0.99, 0.94),
-    "medec": (0.99, 0.96),
-    "sql": (0.985, 0.97),
+    "choice": (0.999, 0.94),
+    "yesno": (0.999, 0.97),
+    "digit": (0.997, 0.95),
+    "numbers": (0.998, 0.96),
+    "medec": (0.997, 0.98),
+    "sql": (0.997, 0.98),
 }
 """The same on the answers on which the rules were improved.
 
-Of one answer of MEDEC, the two readers disagree; three numbers are read in answers that run on without end.
+Of one answer of MEDEC, the two readers disagree; one number is read in an answer that runs on without end.
 """
 
 
