@@ -58,6 +58,7 @@ _SENTENCE_BREAK = re.compile(r"[.!?]\s+|\n+")
 _NEGATION = re.compile(
     r"\b(?:do|does|did)\snot\s|\b(?:do|does|did)n't\s|\b(?:do|does|did)\s|\bnot\s|n't\b|\bcannot\b|\bno\s"
 )
+_ENDING = re.compile(r"s\b")
 _HAS_NEGATION = re.compile(r"\bnot\b|n't\b|\bcannot\b|\bno\b")
 _WORDS_OF_YES = re.compile(
     r"(?:^|(?<=\n)|(?<=[.!]\s)(?<!\b[a-j]\.\s))(?P<word>yes|no|maybe)(?=[,.]\s|\.$|$|\n)"
@@ -151,6 +152,11 @@ def _is_followed_by_none(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     return _NONE_RIGHT.search(answer.lower, claim.end) is not None
 
 
+def _write_affirmed(sentence: str) -> str:
+    """Return a sentence without its negation: "x help" for "x helps" and "x does not help"."""
+    return _ENDING.sub("", _NEGATION.sub("", sentence).rstrip("."))
+
+
 def _comments_on_option(answer: MarkedAnswer, match: re.Match[str]) -> bool:
     """Return whether a word stands below its option in a list of comments: "B. no", "No, it is not altered."."""
     line_above = answer.plain[: match.start()].rstrip("\n ").rpartition("\n")[2]
@@ -180,6 +186,6 @@ def _says_opposite(answer: MarkedAnswer, claim: OptionClaim) -> bool:
             continue
         if bool(_HAS_NEGATION.search(first)) == bool(_HAS_NEGATION.search(second)):
             continue
-        if _NEGATION.sub("", first).rstrip(".") == _NEGATION.sub("", second).rstrip("."):
+        if _write_affirmed(first) == _write_affirmed(second):
             return True
     return False

@@ -26,7 +26,8 @@ def read_tables(answer: MarkedAnswer) -> Iterator[OptionClaim]:
     """Yield the claims of cells beside or below a cell that is called the answer."""
     if "|" not in answer.text or not any(map(answer.lower.__contains__, _WORDS_OF_ANSWER)):
         return
-    rows = [_split(answer, line) for line in answer.lines[:_MAX_LINES]]
+    lines = [line for line in answer.lines[:_MAX_LINES] if not _is_frame(answer, line)]
+    rows = [_split(answer, line) for line in lines]
     for row in rows:
         if len(row) == 2 and _is_called_answer(answer, row[0]):
             yield from _read_cell(answer, row[1])
@@ -37,6 +38,10 @@ def read_tables(answer: MarkedAnswer) -> Iterator[OptionClaim]:
             is_row_of_answer = len(head) == 2 and title is head[0]
             if _is_called_answer(answer, title) and not is_row_of_answer:
                 yield from _read_cell(answer, cell)
+
+
+def _is_frame(answer: MarkedAnswer, line: Line) -> bool:
+    return not answer.text[line.start : line.end].strip("|:+- ")
 
 
 def _split(answer: MarkedAnswer, line: Line) -> list[Line]:
