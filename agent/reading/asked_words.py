@@ -192,7 +192,8 @@ GENERAL_BEHIND = re.compile(
     re.IGNORECASE,
 )
 LIMIT_BEHIND = re.compile(
-    r" ?(?:[A-Za-z/%]{1,8} )?(?:points? )?(?:or (?:more|less|higher|greater|above|below|lower|fewer)"
+    r" ?(?:items|components|variables|questions|parameters|elements)\b"
+    r"| ?(?:[A-Za-z/%]{1,8} )?(?:points? )?(?:or (?:more|less|higher|greater|above|below|lower|fewer)"
     r"|and (?:above|below|over|up)|to \d|points? (?:for|if|each)\b|\+(?!\d)"
     r"|is (?:the |a )?(?:cut|thresh|limit|max|min|upper|lower|considered|normal|usually|the usual))",
     re.IGNORECASE,

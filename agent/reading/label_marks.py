@@ -69,7 +69,7 @@ FINAL = re.compile(
 """Words that announce the final label."""
 STATED = re.compile(
     rf"\b{_NOUN}[\"']?{_OF_WHAT}{_LEGEND}{_IS}\s?{_ADVERBS}{_OPENING}"
-    rf"|(?:^|(?<=\n)){_MEASURE}\s?[:=]\s?{_OPENING}|\b{_MEASURE}{_OF_WHAT}{_IS}\s?{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
+    rf"|(?:^|(?<=\n)|(?<=[.!?]\s)){_MEASURE}\s?[:=]\s?{_OPENING}|\b{_MEASURE}{_OF_WHAT}{_IS}\s?{_ADVERBS}{_OPENING}(?=[{_TEXT_SIGNS}])"
     rf"|(?:^|(?<=\n))(?:assistant|model|ai|a|j|ans|final|overall|ответ|вердикт)\s?[:=]\s?{_OPENING}|(?<=[.;]\s)(?:final|overall)\s?:\s?{_OPENING}"
     rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが]?\s?:?\s?{_OPENING}"
     rf"|(?:答案|判断|判定|结论|結論|回答|评价|評価)\s?[是为はが][\u3040-\u30ff\u4e00-\u9fff]{{1,8}}\s?[(](?=[{_CODE_SIGNS}\d][)])"

@@ -90,6 +90,10 @@ _NEXT_QUESTION = re.compile(
     r"\n\s?(?:Question|Q|Knowledge|Context|Example|Input|Task)(?:\s?\d{1,4})?\s?[:.]\s"
 )
 _REPEATED = re.compile(r"(?P<code>\S{1,2})(?:[\s,]{1,3}(?P=code)){2,}[.\s]{0,3}")
+# "0 0 0" in a line, "The judgement is 1 1"
+_CODE_REPEATED = re.compile(
+    r"(?<![\d.,/-])(?P<code>\d)(?:[ ,]{1,2}(?P=code)){1,20}(?=[ .]{0,3}(?:\n|$))"
+)
 _VALUE = r"\s?\\?[\"'(\[<{]{0,3}(?P<value>[^\"'\n,;}\])|<>\\]{1,40})"
 # A line or cell of key and value, or an element; objects of JSON are found by `agent.reading.json_objects`.
 _FIELD = re.compile(
@@ -197,7 +201,9 @@ def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
     whole = _WHOLE_FLOAT.fullmatch(text)
     if whole:
         text = f"{whole['code']}.".ljust(len(text))
-    elif ".0" in text:
+    if not _REPEATED.fullmatch(text):
+        text = _CODE_REPEATED.sub(_write_code_once, text)
+    if whole is None and ".0" in text:
         text = _WRITTEN_AS_FLOAT.sub(_write_code, text)
     # A base model may go on with another question of its own; its answer is the one before.
     next_question = _NEXT_QUESTION.search(text)
@@ -206,6 +212,11 @@ def _find_claim(answer: str, labels: Labels) -> OptionClaim | None:
         if claim is not None:
             return claim
     return _choose(text, options)
+
+
+def _write_code_once(match: re.Match[str]) -> str:
+    """Return "0" for "0 0 0", with spaces that keep the length of the text."""
+    return match["code"].ljust(len(match[0]))
 
 
 def _write_code(match: re.Match[str]) -> str:

@@ -151,6 +151,6 @@ def _find_none_or_all(text: str, mentions: Mentions[V]) -> Mention[V] | None:
         count = _COUNTS_OF_ALL[all_met[group].lower()]
         return mentions.make_number(count, *all_met.span(group))
     match = _NONE.search(text)
-    if match is None or re.search(r"\d", text):
+    if match is None or re.search(r"[1-9]", text):
         return None
     return mentions.make_number(0.0, *match.span("none"))

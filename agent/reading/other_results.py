@@ -9,6 +9,8 @@ the same question again. A careful person would then ask back. Each rule stands 
 | working that ends elsewhere | 30 (new line) Using 80/2.56 = 31.25 |
 | a plain result that differs from the opening | BMI = 67 (new line) 142 × 0.74 × 0.65 = 68.4 |
 | a total that differs from the answer | Answer: 4 (new line) The total is 5. |
+| an earlier claim that nothing corrects | The score is 2. Fever is 1 point. He has a score of 3. |
+| points of one criterion among several | The pulse is 1 point. The pressure is 1 point. |
 """
 
 import itertools
@@ -41,13 +43,24 @@ _COMPUTED_AS = re.compile(
 )
 _STEP = re.compile(r"\W{0,4}(?:step\b|\d{1,2}[.)]|[-+*•] )", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]{3,}")
+_QUALIFIES = re.compile(r"\b(?:corrected|adjusted)\b", re.IGNORECASE)
+_OPERATOR = re.compile(r"\d[^\n\d]{0,12}? ?[x×*/+] ?[\d(]")
+_IS_OPERAND = re.compile(r"[^\n\d=]{0,12}? ?[x×*+] ?[\d(]")
+_WOULD = re.compile(r"\b(?:would|might|could)\b|\bmodification\b", re.IGNORECASE)
+_POINTS = re.compile(r" ?points?\b", re.IGNORECASE)
+_MIN_PARTS = 2  # other sentences with points
+_OF_ALL = re.compile(
+    r"\b(?:scores?|total|sum|overall|altogether|therefore|thus|hence|final|in all)\b", re.IGNORECASE
+)
 _RETURNS = re.compile(
     r"\b(?:therefore|thus|hence|overall|so|final(?:ly)?|answer|in (?:total|summary|conclusion)|total|sum|altogether"
     r"|rounded|corrected|adjusted|result)\b|∴",
     re.IGNORECASE,
 )
 _TOTAL = re.compile(
-    r"\b(?:total|sum|adds? up to|score)\b[^.;\n]{0,40}$|\b(?:patient|he|she) (?:has|scores?|gets?|receives?|earns?) $",
+    r"\b(?:total|sum|adds? up to)\b[^.;\n]{0,40}$"
+    r"|\bscore(?: is| was| of| equals| ?[:=])[^.;\n]{0,20}$"
+    r"|\b(?:patient|he|she) (?:has|scores?|gets?|receives?|earns?) $",
     re.IGNORECASE,
 )
 
@@ -79,7 +92,7 @@ class OtherResults(Generic[V]):
             return False
         if find_last_retraction(self._text) is not None:
             return False
-        own = self._find_own_sentence()
+        own = self._find_sentence(self._chosen)
         if own is None:
             return False
         if self._computes_other_value(own):
@@ -94,6 +107,8 @@ class OtherResults(Generic[V]):
             return True
         if is_explicit:
             return False
+        if self._is_one_of_parts(own) or self._is_claimed_otherwise(own):
+            return True
         if own == self._spans[0]:
             return self._works_towards_other(own)
         return self._opens_with_other(own)
@@ -107,9 +122,9 @@ class OtherResults(Generic[V]):
         if self._text[start:].strip():
             yield start, len(self._text)
 
-    def _find_own_sentence(self) -> tuple[int, int] | None:
+    def _find_sentence(self, mention: Mention[V]) -> tuple[int, int] | None:
         for start, end in self._spans:
-            if start <= self._chosen.start < end:
+            if start <= mention.start < end:
                 return start, end
         return None
 
@@ -161,7 +176,9 @@ class OtherResults(Generic[V]):
         words = _NUMBER.sub("#", self._text[start:end].lower())
         return words.strip(" \n*_#.-") if _WORD.search(words) else ""
 
-    def _leads_to_chosen(self, other: Mention[V], own: tuple[int, int]) -> bool:
+    def _leads_to_chosen(
+        self, other: Mention[V], own: tuple[int, int], *, is_strict: bool = False
+    ) -> bool:
         """Return whether the text works from another value to the chosen one, or adds up to it behind that value."""
         if other.start > self._chosen.start:
             return False
@@ -172,13 +189,24 @@ class OtherResults(Generic[V]):
         for start, end in self._spans:
             if start < other.end or end > own[0]:
                 continue
+            used = self._mentions.list_between(start, end)
+            is_calculation = _OPERATOR.search(self._text, start, end) is not None
+            if is_calculation and any(are_close(other.value, mention.value) for mention in used):
+                return True
             statement = self._sentences.read(start, end)
             if statement is None or statement.mention is None:
                 continue
             parts.append(statement.mention.value)
-            if statement.strength >= Strength.EQUATION and self._agrees(statement.mention):
+            is_computed = statement.strength >= Strength.EQUATION
+            if is_strict:
+                is_computed = self._sentences.is_computed(start, statement.mention)
+            if is_computed and self._agrees(statement.mention):
                 return True
-        return adds_up(parts, self._chosen.value)
+        sentence = self._find_sentence(other)
+        operands = self._mentions.list_between(*sentence) if sentence else []
+        return adds_up(parts, self._chosen.value) or adds_up(
+            [operand.value for operand in operands], self._chosen.value
+        )
 
     def _has_other_total(self, own: tuple[int, int]) -> bool:
         """Return whether a total of points behind the answer differs from it."""
@@ -210,7 +238,7 @@ class OtherResults(Generic[V]):
 
     def _opens_with_other(self, own: tuple[int, int]) -> bool:
         """Return whether the first sentence states another value, and the one that was read is no conclusion."""
-        if _RETURNS.search(self._text, *own) or asked_words.CONCLUDES.search(self._text, *own):
+        if self._is_concluded(own):
             return False
         opening = self._find_opening()
         if opening is None or self._agrees(opening):
@@ -246,9 +274,46 @@ class OtherResults(Generic[V]):
         reader = ClaimReader(self._text, self._mentions, self._sentences, self._quantity)
         return [claim.mention for claim in reader.list_claims()]
 
+    def _is_claimed_otherwise(self, own: tuple[int, int]) -> bool:
+        """Return whether an earlier claim for the quantity differs, and nothing concludes on or leads to the later."""
+        first = own
+        other: Mention[V] | None = None
+        for claim in reversed(self._list_claims()):
+            span = self._find_sentence(claim)
+            if span is None or span[0] >= own[0] or _WOULD.search(self._text, *span):
+                continue
+            if not self._agrees(claim):
+                other = None if _is_operand(self._text, claim.end) else claim
+                break
+            first = span
+        if other is None or self._is_concluded(first):
+            return False
+        return not self._leads_to_chosen(other, first, is_strict=True)
+
+    def _is_concluded(self, own: tuple[int, int]) -> bool:
+        # "The corrected calcium is 9.3" names a quantity and concludes nothing.
+        sentence = _QUALIFIES.sub("", self._text[slice(*own)])
+        return bool(_RETURNS.search(sentence) or asked_words.CONCLUDES.search(sentence))
+
+    def _is_one_of_parts(self, own: tuple[int, int]) -> bool:
+        """Return whether points are those of one criterion among several, without a total: "The pulse is 1 point."."""
+        if self._quantity is None or not is_count(self._quantity):
+            return False
+        if self._list_names(*own) or not _POINTS.match(self._text, self._chosen.end):
+            return False
+        if _OF_ALL.search(self._text, *own):
+            return False
+        others = 0
+        for span in self._spans:
+            mentions = self._mentions.list_between(*span) if span != own else []
+            others += any(_POINTS.match(self._text, mention.end) for mention in mentions)
+        return others >= _MIN_PARTS
+
     def _find_opening(self) -> Mention[V] | None:
         """Return the value of a first sentence that is nothing else, or that names the quantity."""
         first = self._spans[0]
+        if _WOULD.search(self._text, *first):
+            return None
         statement = self._sentences.read(*first)
         if statement is not None and statement.strength == Strength.ALONE:
             return statement.mention
@@ -263,7 +328,8 @@ class OtherResults(Generic[V]):
         statement = self._sentences.read(start, end)
         if statement is None or statement.is_aside or statement.is_risk:
             return None
-        return statement
+        # "With the McIsaac modification you would add 1 point = 4."
+        return None if _WOULD.search(self._text, start, end) else statement
 
     def _differs(self, statement: Statement[V], span: tuple[int, int]) -> bool:
         """Return whether a result is another value of the same quantity and not computed from the one that was read."""
@@ -295,3 +361,8 @@ class OtherResults(Generic[V]):
             if abs(value * factor - other) <= _CLOSE * abs(other):
                 return True
         return False
+
+
+def _is_operand(text: str, end: int) -> bool:
+    """Return whether a calculation goes on behind a value: "252 + 57.2"."""
+    return _IS_OPERAND.match(text, end) is not None

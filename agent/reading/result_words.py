@@ -312,7 +312,7 @@ OTHER_PATIENT = re.compile(r"\b(?:patient note|clinical note|year-old|years old)
 BREAKS_OFF = compile_caseless(
     r"(?:[=+×*/(,:;≈-]|\b(?:the|an?|of|to|and|or|is|are|was|in|with|for|by|at|on|that|this|which"
     r"|as|because|since|from"
-    r"|patient's|if|than))$",
+    r"|patient's|if|than|scores))$",
 )
 FULL_STOP = re.compile(r"[a-z0-9)%][.!?](?:\s|$)")
 OPERATOR_BEFORE = re.compile(r"[*/×÷^] ?$|\w \+ $")

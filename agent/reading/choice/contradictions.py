@@ -13,7 +13,7 @@ Each rule stands in a function of its own:
 """
 
 import re
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 from agent.reading.choice import cues
 from agent.reading.choice.claims import OptionClaim
@@ -24,6 +24,7 @@ from agent.reading.choice.references import BOTH_SIGNS, PADDING, SIGNS, UNKNOWN
 from agent.reading.choice.rules import FIRST_LINE, LAST_LINE, WHOLE_ANSWER
 
 _MAX_LINES = 60
+_WORDS_OF_JOINING = (" and ", " & ", " or ", " as well as ")
 _MAX_SENTENCES = 100
 _MIN_LISTED = 3  # items of a list that merely repeats the options
 _MIN_SENTENCE = 3  # words of a sentence that is compared with its opposite
@@ -40,6 +41,11 @@ _BOTH = re.compile(
     rf"(?:(?i:\bboth)\s)?(?P<first>{_NAME})\s(?:and|&|as\swell\sas)\s(?P<second>{_NAME})\s"
     r"(?:are|could\sbe|can\sbe|would\sbe|may\sbe|might\sbe|seem|is)\s(?:(?:both|also|equally|all)\s)?"
     r"(?:correct|right|possible|plausible|acceptable|valid|suitable|defensible|(?:the\s)?(?:correct|right)?\s?(?:answers?|options?))\b"
+)
+# "However, the best answer is A and C."
+_ANSWERS = re.compile(
+    rf"(?i:\b(?:answers?|options?|choices?)\s(?:is|are|would\sbe)\s(?:both\s|either\s)?)(?P<first>{_NAME})"
+    rf"\s(?:and|&|or)\s(?P<second>{_NAME})(?=\s?(?:[.,;!]|$|\n))"
 )
 _BEFORE_DENIED = re.compile(r"\b(?:not|neither|nor|if|unless)\b[^.!?\n]{0,40}\Z")
 _ONE_NAME = re.compile(_FIRST_NAME)
@@ -85,9 +91,11 @@ def _is_listed_with_next(answer: MarkedAnswer, claim: OptionClaim) -> bool:
 
 def _is_joined_later(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     """Return whether the text behind a claim calls the option and another one correct: "both A and C are correct"."""
-    if " and " not in answer.lower[claim.end :] and " & " not in answer.lower[claim.end :]:
+    rest = answer.lower[claim.end :]
+    if not any(map(rest.__contains__, _WORDS_OF_JOINING)):
         return False
-    for match in islice(_BOTH.finditer(answer.text, claim.end), _MAX_LINES):
+    found = chain(_BOTH.finditer(answer.text, claim.end), _ANSWERS.finditer(answer.text, claim.end))
+    for match in islice(found, _MAX_LINES):
         if _BEFORE_DENIED.search(answer.lower, max(0, match.start() - 60), match.start()):
             continue
         joined = {

@@ -77,7 +77,7 @@ _TAGGED_ANSWER = re.compile(
 )
 # "<choice>c</choice>", "<selected_option>B</selected_option>"; <answer> is stronger.
 _TAGGED_CHOICE = re.compile(
-    r"<((?:final_?|selected_?|correct_?|chosen_?|my_?)?(?:answer_?)?(?:choice|option|letter|verdict|prediction|selection|final)"
+    r"<((?:final_?|selected_?|correct_?|chosen_?|my_?)?(?:answer_?)?(?:choice|option|letter|label|verdict|prediction|selection|final)"
     r"(?:_?(?:letter|option))?)(?: [^<>]{0,60})?>\s?([^<>]{1,120}?)\s?</\1>",
     re.IGNORECASE,
 )

@@ -26,6 +26,7 @@ _STATES_NULL = compile_caseless(
     rf"|i\s(?:return|write|answer|output|give|say)\s|the\s\w{{1,12}}\sis\s)?{_NULL}(?!\s?,?\s(?:but|however|or"
     rf"|values?|rows?|if|hypothes\w*|\w+s\b))"
     rf"|[.!?]\s{{1,3}}{_NULL}\W*\Z"
+    rf"|\b(?:query|answer|sql)\s(?:for|to)\sth(?:is|e)\squestion\s(?:is|would\sbe|must\sbe)\s{_NULL}(?!\s(?:if|when)\b)"
     rf"|(?:\A|[,;:])\s?(?:(?:most\s)?(?:probably|likely)|presumably|i\s(?:think|guess|say))\s{_NULL}\W*\Z"
     rf"|(?::|=>|->|→|=)\s{{0,3}}{_NULL}\s*(?:\Z|[.\n])",
 )

@@ -52,7 +52,7 @@ _SUCCEEDS = re.compile(
     re.IGNORECASE,
 )
 _ALTERNATIVE = re.compile(
-    r"\b(?:alternative(?:ly|s)?|either|another\s(?:way|option|version|approach|query|possibility)"
+    r"\b(?:alternative(?:ly|s)?|equivalent(?:ly)?|either|another\s(?:way|option|version|approach|query|possibility)"
     r"|other\s(?:option|version|way|approach)|second\s(?:option|version|way|approach|reading|interpretation)"
     r"|option\s(?:2|b|two)|if\syou\s(?:want|prefer|mean|need|instead)"
     r"|you\s(?:could|can|may|might)\salso|or(?:,)?\s(?:if|with|using|as|equivalently|simply|this|maybe"
@@ -109,6 +109,7 @@ _CHOSEN_HEAD = re.compile(
 _IMAGINED = re.compile(
     r"\b(?:if|would|could|were|had|example|hypothetical\w{0,2}|suppose|assuming)\b", re.IGNORECASE
 )
+_SECOND_STATEMENT = re.compile(r";\s*(?:select|with)\b", re.IGNORECASE)
 _BARE_NULL = re.compile(r"[\s`;]*(?:null|n/a)[\s`;.]*", re.IGNORECASE)
 _TURNS_TO_QUERY = re.compile(r"\b(?:but|however|otherwise|else|instead|unless|if)\b", re.IGNORECASE)
 # A whole sentence that no query answers the question
@@ -200,6 +201,7 @@ def is_unclear(query: Query, answer: str) -> bool:
 
 def choose_query(answer: str, queries: list[Query]) -> Query | None:
     """Return the query that an answer means, or None if it offers several or takes it back."""
+    queries = _drop_begun_again(queries)
     opening, rest = answer[: queries[0].start], answer[queries[-1].end :]
     offers = [offer for offer in _list_offers(answer, queries) if not offer.is_rejected]
     if not offers and not rest.strip():
@@ -225,10 +227,21 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
     if _RETRACTION.search(rest[:_NEAR_END]) or _OR_NULL.search(rest[:_NEAR_END]):
         return None
     if len({fold(offer.query.text) for offer in offers}) == 1:
-        return offers[0].query
+        only_query = offers[0].query
+        # Several statements are one query, which no database runs, unless they are offered for a choice.
+        holds_several = _SECOND_STATEMENT.search(only_query.text)
+        return None if holds_several and _asks_which(opening, rest) else only_query
     if _asks_which(opening, rest):
         return None
     return _find_chosen_by_head(answer, queries) or _choose_offer(offers)
+
+
+def _drop_begun_again(queries: list[Query]) -> list[Query]:
+    """Return the queries without a last one that only begins the one before again, where the answer breaks off."""
+    if len(queries) < 2:
+        return queries
+    last, before = fold(queries[-1].text), fold(queries[-2].text)
+    return queries[:-1] if last != before and before.startswith(last) else queries
 
 
 def _find_abstention_before(opening: str) -> Query | None:

@@ -89,7 +89,7 @@ _CUT_OFF = compile_caseless(
 _QUOTE_END = re.compile(r"'(?=\s*(?:\Z|[,)};\n]|\.\s))")
 _WORD_OR_MARK = re.compile(rf"{_QUOTED_OR_COMMENT}|\w+|[^\w\s]", re.DOTALL)
 # What may stand before the SELECT of a part of the same query. A common table expression ends with a parenthesis.
-_JOINS_STATEMENTS = frozenset({"union", "all", "intersect", "except", "as", "(", ")"})
+_JOINS_STATEMENTS = frozenset({"union", "all", "intersect", "except", "as", "(", ")", ";"})
 _STATEMENT = re.compile(
     r"(?:[^;'\"`\[/-]|'[^']*'|\"[^\"]*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[-/])*+;", re.DOTALL
 )
@@ -211,10 +211,10 @@ def find_statement_end(text: str, start: int, end: int) -> int:
 
 
 def holds_other_statement(query: str) -> bool:
-    """Return whether a query is followed by another one that reads: "SELECT a FROM b; SELECT c FROM d".
+    """Return whether a query is followed by another one without a semicolon: "SELECT a FROM b SELECT c FROM d".
 
-    Between the parts of one query stands a word such as UNION, or a parenthesis. A statement that writes is no second
-    query: it is kept, and makes the whole invalid.
+    Between the parts of one query stands a word such as UNION, or a parenthesis. Statements with a semicolon between
+    them are kept together, and make the whole invalid, as in the dataset's own evaluation.
     """
     depth = selects = 0
     joins = True

@@ -75,16 +75,17 @@ def test_queries_that_differ_in_more_than_comments_and_marks_differ(query: str, 
 
 
 MIN_SHARES_IN_DEVELOPMENT = {
-    "choice": (0.999, 0.94),
-    "yesno": (0.999, 0.97),
+    "choice": (0.998, 0.94),
+    "yesno": (0.998, 0.97),
     "digit": (0.997, 0.95),
-    "numbers": (0.998, 0.96),
-    "medec": (0.997, 0.98),
+    "numbers": (0.996, 0.96),
+    "medec": (0.993, 0.97),
     "sql": (0.997, 0.98),
 }
 """The same on the answers on which the rules were improved.
 
-Of one answer of MEDEC, the two readers disagree; one number is read in an answer that runs on without end.
+Of two answers of MEDEC, the two readers disagree or a note is repeated; three numbers are read in answers of small
+models that claim another one too.
 """
 
 
