@@ -286,9 +286,16 @@ class OtherResults(Generic[V]):
                 other = None if _is_operand(self._text, claim.end) else claim
                 break
             first = span
-        if other is None or self._is_concluded(first):
+        if other is None or self._is_concluded(first) or self._refines(first, other):
             return False
         return not self._leads_to_chosen(other, first, is_strict=True)
+
+    def _refines(self, own: tuple[int, int], other: Mention[V]) -> bool:
+        """Return whether a value is called corrected or adjusted, and the one before it is not."""
+        before = self._find_sentence(other)
+        if before is None or not _QUALIFIES.search(self._text, *own):
+            return False
+        return _QUALIFIES.search(self._text, *before) is None
 
     def _is_concluded(self, own: tuple[int, int]) -> bool:
         # "The corrected calcium is 9.3" names a quantity and concludes nothing.

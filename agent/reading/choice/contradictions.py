@@ -13,7 +13,7 @@ Each rule stands in a function of its own:
 """
 
 import re
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 
 from agent.reading.choice import cues
 from agent.reading.choice.claims import OptionClaim
@@ -38,7 +38,7 @@ _FIRST_NAME = (
 )
 # "so both A and C are correct"
 _BOTH = re.compile(
-    rf"(?:(?i:\bboth)\s)?(?P<first>{_NAME})\s(?:and|&|as\swell\sas)\s(?P<second>{_NAME})\s"
+    rf"\s(?:and|&|as\swell\sas)\s(?P<second>{_NAME})\s"
     r"(?:are|could\sbe|can\sbe|would\sbe|may\sbe|might\sbe|seem|is)\s(?:(?:both|also|equally|all)\s)?"
     r"(?:correct|right|possible|plausible|acceptable|valid|suitable|defensible|(?:the\s)?(?:correct|right)?\s?(?:answers?|options?))\b"
 )
@@ -48,6 +48,8 @@ _ANSWERS = re.compile(
     rf"\s(?:and|&|or)\s(?P<second>{_NAME})(?=\s?(?:[.,;!]|$|\n))"
 )
 _BEFORE_DENIED = re.compile(r"\b(?:not|neither|nor|if|unless)\b[^.!?\n]{0,40}\Z")
+_NAME_BEFORE = re.compile(rf"(?:{cues.MARKED}|(?<![\w'-])(?P<capital>[A-J]))[)\]\"']?\Z")
+_LONGEST_NAME = 300  # characters of an option's text
 _ONE_NAME = re.compile(_FIRST_NAME)
 # "B, because it is amoxicillin"
 _REASON = re.compile(
@@ -94,9 +96,17 @@ def _is_joined_later(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     rest = answer.lower[claim.end :]
     if not any(map(rest.__contains__, _WORDS_OF_JOINING)):
         return False
-    found = chain(_BOTH.finditer(answer.text, claim.end), _ANSWERS.finditer(answer.text, claim.end))
-    for match in islice(found, _MAX_LINES):
-        if _BEFORE_DENIED.search(answer.lower, max(0, match.start() - 60), match.start()):
+    for match in islice(_BOTH.finditer(answer.text, claim.end), _MAX_LINES):
+        start = max(claim.end, match.start() - _LONGEST_NAME)
+        before = _NAME_BEFORE.search(answer.text, start, match.start())
+        if before is None or _is_denied_before(answer, before.start()):
+            continue
+        first = answer.make_reference(before).option
+        second = _find_option(answer, match["second"], match.start("second"))
+        if first != second and claim.option in (first, second):
+            return True
+    for match in islice(_ANSWERS.finditer(answer.text, claim.end), _MAX_LINES):
+        if _is_denied_before(answer, match.start()):
             continue
         joined = {
             _find_option(answer, match[group], match.start(group)) for group in ("first", "second")
@@ -104,6 +114,10 @@ def _is_joined_later(answer: MarkedAnswer, claim: OptionClaim) -> bool:
         if claim.option in joined and len(joined) == 2:
             return True
     return False
+
+
+def _is_denied_before(answer: MarkedAnswer, position: int) -> bool:
+    return _BEFORE_DENIED.search(answer.lower, max(0, position - 60), position) is not None
 
 
 def _find_option(answer: MarkedAnswer, words: str, start: int) -> int:
@@ -130,7 +144,9 @@ def _differs_from_lines(answer: MarkedAnswer, claim: OptionClaim) -> bool:
         return False
     others: set[int] = set()
     for line, other in lone:
-        if other and other.option != claim.option and other.has_text == own.has_text:
+        if other is None or other.by_text or other.has_text != own.has_text:
+            continue  # an option's text may be a heading of the explanation
+        if other.option != claim.option:
             others.add(line.start)
     if not others:
         return False
