@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity locks clean
+.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap locks clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -106,6 +106,10 @@ test-extras: $(VENV)/installed-test
 test-parity: $(VENV)/installed-test
 	sh tests/parity/run.sh
 
+# Two air-gap kits, built and installed one after the other where there is no network. A package index and some minutes.
+test-airgap: $(VENV)/installed-test $(RELEASE_VENV)/installed
+	sh tests/airgap/run.sh
+
 # The locks of every variant in deploy/locks, made anew: make locks [UPGRADE=--upgrade] [LOCKS="test build"]. Some minutes.
 locks: $(RELEASE_VENV)/installed
 	$(RELEASE) locks $(UPGRADE) $(LOCKS)
@@ -139,4 +143,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) $(RELEASE_VENV) .venv-servers .venv-vllm .venv-extras .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RELEASE_VENV) .venv-servers .venv-vllm .venv-extras .venv-airgap .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache

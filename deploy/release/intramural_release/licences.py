@@ -37,7 +37,7 @@ PERMISSIVE: Final = frozenset(
     }
 )
 _MPL_REASON: Final = (
-    "MPL-2.0 covers its own files alone; they are passed on unchanged, with their source"
+    "MPL-2.0 covers its own files alone; they are passed on unchanged"
 )
 _NVIDIA_REASON: Final = (
     "NVIDIA's licence allows the unchanged libraries to be passed on; they come only with an extra that brings torch, "

@@ -34,7 +34,7 @@ def _choose_files(package: Mapping[str, Any], python: str) -> tuple[str, ...]:
     chosen: list[Mapping[str, Any]] = []
     served: set[str] = set()  # processors for which there is a wheel
     for wheel in package.get("wheels", ()):
-        machines = _list_machines(parse_wheel_filename(_read_name(wheel))[3], python)
+        machines = list_machines(parse_wheel_filename(_read_name(wheel))[3], python)
         if machines:
             chosen.append(wheel)
             served |= machines
@@ -47,7 +47,7 @@ def _read_name(file: Mapping[str, Any]) -> str:
     return str(file.get("name") or str(file["url"]).rsplit("/", 1)[1]).replace("%2B", "+")
 
 
-def _list_machines(tags: Iterable[Tag], python: str) -> set[str]:
+def list_machines(tags: Iterable[Tag], python: str) -> set[str]:
     """Return the processors on which this Python can use a wheel with these tags."""
     machines: set[str] = set()
     for tag in tags:

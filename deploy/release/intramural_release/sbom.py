@@ -13,6 +13,7 @@ from cyclonedx.model.license import DisjunctiveLicense, LicenseExpression
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.utils import canonicalize_name
 
 from intramural_release.lock_files import Pin
 
@@ -25,7 +26,7 @@ def write_bill(
     """Return the bill of one installation as JSON.
 
     Args:
-        name: what is installed, for example "intramural, variant agent, Python 3.12".
+        name: the distribution that is installed.
         version: its version.
         pins: its packages.
         licences: the licence of each package whose licence is known.
@@ -33,6 +34,10 @@ def write_bill(
     """
     pins = sorted(pins, key=lambda pin: pin.name)
     root = Component(name=name, version=version, type=ComponentType.APPLICATION, bom_ref="root")
+    own = [pin for pin in pins if pin.name == name]
+    for pin in own:
+        root.hashes = _list_hashes(pin)
+        pins.remove(pin)
     bom = Bom()
     bom.metadata.component = root
     bom.metadata.timestamp = datetime.fromtimestamp(made_at, UTC)
@@ -41,9 +46,9 @@ def write_bill(
         components[pin.name] = _describe_component(pin, licences.get(pin.name, ""))
         bom.components.add(components[pin.name])
     for pin in pins:
-        for parent in pin.parents:
-            above = components.get(parent)  # type: ignore[call-overload]
-            bom.register_dependency(above or root, [components[pin.name]])
+        for parent in pin.parents or (name,):
+            above = components.get(canonicalize_name(parent), root)
+            bom.register_dependency(above, [components[pin.name]])
     identity = "\n".join([name, version, *(f"{pin.name}=={pin.version}" for pin in pins)])
     bom.serial_number = uuid.uuid5(_NAMESPACE, identity)
     # Sorted, since the library's own order of sets may change with each process.
