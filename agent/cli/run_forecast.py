@@ -8,7 +8,7 @@ import click
 
 from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
-from agent.inference.endpoint import ServerKey, identify_server
+from agent.inference.endpoint import ServerKey, describe_deployment, identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.replica_probe import describe_problems
 from agent.inference.server_figures import describe_cache, describe_load
@@ -91,12 +91,11 @@ def print_forecasts(site: Site, plans: Sequence[Plan], *, no_judging: bool) -> N
             if line.startswith("note: "):
                 said.add(line)
     if len(forecasts) > 1:
-        silent = [servers[identify_server(plan.deployment)].problem for plan in plans]
+        silent = [_name_problem(plan, servers[identify_server(plan.deployment)]) for plan in plans]
         _print_total(forecasts, [problem for problem in dict.fromkeys(silent) if problem])
     if refusals:
-        raise InferenceError(
-            "a run would be refused: its server lacks a required feature", refusals[0].advice
-        )
+        reasons = "; ".join(dict.fromkeys(map(str, refusals)))
+        raise InferenceError(f"a run would be refused: {reasons}", refusals[0].advice)
 
 
 def _describe_replicas(plans: Sequence[Plan], trials: Mapping[ServerKey, ServerTrial]) -> list[str]:
@@ -157,19 +156,32 @@ def _find_refusal(plan: Plan, server: ServerTrial) -> InferenceError | None:
 
 
 def _describe_server(plan: Plan, server: ServerTrial, refusal: InferenceError | None) -> list[str]:
-    """Return lines with the reason for a missing duration, and the features that the server lacks."""
+    """Return lines with the reason for a missing duration, and the features that the server lacks.
+
+    Each line names the deployment: of several runs, the note of one is not known by its place.
+    """
+    name = describe_deployment(plan.deployment)
     lines = []
     if server.problem:
-        lines.append(f"no expected duration, and prompts were not counted: {server.problem}")
+        problem = _name_problem(plan, server)
+        lines.append(f"no expected duration, and prompts were not counted: {problem}")
     if server.figures is not None:
-        lines += filter(None, [describe_load(server.figures), describe_cache(server.figures)])
+        figures = filter(None, [describe_load(server.figures), describe_cache(server.figures)])
+        lines += [f"{name}: {line}" for line in figures]
     if refusal is not None:
         lines.append(f"would be refused: {refusal}")
     elif server.capabilities is not None:
-        lines += [
-            f"note: {workaround}" for workaround in list_workarounds(plan, server.capabilities)
-        ]
+        workarounds = list_workarounds(plan, server.capabilities)
+        lines += [f"note: {name}: {workaround}" for workaround in workarounds]
     return lines
+
+
+def _name_problem(plan: Plan, server: ServerTrial) -> str:
+    """Return why a server could not be timed, with its deployment's name; empty if it was timed."""
+    name = describe_deployment(plan.deployment)
+    if not server.problem or name in server.problem:
+        return server.problem
+    return f"{name}: {server.problem}"
 
 
 def _describe_judging(forecast: PlanForecast, *, no_judging: bool) -> list[str]:

@@ -15,6 +15,7 @@ from agent.jobs.turns import TurnLimits, find_waits
 from agent.service.pages import suite_slug
 from agent.service.web.call import Call
 from agent.service.web.queueing import queue_for_caller
+from agent.service.web.run_choices import read_choices
 from agent.service.web.service import Desk, redirect
 from agent.service.web.shown_jobs import is_veiled, veil_job, veil_jobs
 from agent.store.jobs import Job, JobState
@@ -44,6 +45,7 @@ def show_job(desk: Desk, call: Call) -> Response:
     caller = call.signed_in
     can_change = caller.may(Action.CHANGE_JOBS, job.account)
     can_read = can_change and not is_veiled(desk, job.command)
+    can_repeat = can_read and caller.can_enter(Action.QUEUE_JOBS)
     shown = veil_job(desk, job)
     return desk.draw(
         "job.html",
@@ -54,7 +56,8 @@ def show_job(desk: Desk, call: Call) -> Response:
         waiting=explain_all_waiting(desk, desk.store.jobs.list_open()),
         names=name_accounts(desk),
         can_change=can_change,
-        can_repeat=can_read and caller.can_enter(Action.QUEUE_JOBS),
+        can_repeat=can_repeat,
+        can_choose_again=can_repeat and read_choices(desk, job) is not None,
         command=shlex.join(("intramural", *job.arguments)) if can_read else "",
         log=_read_log(desk, job.job_id, _LOG_SHOWN) if can_read else None,
     )
@@ -70,7 +73,7 @@ def _find_results(desk: Desk, job: Job) -> str:
 
 def show_log(desk: Desk, call: Call) -> Response:
     """Show everything that a job printed."""
-    job = find_readable_job(desk, call)
+    job = find_readable_job(desk, call.path["job_id"])
     return desk.draw("job_log.html", call, job=job, log=_read_log(desk, job.job_id))
 
 
@@ -102,7 +105,7 @@ def move_last(desk: Desk, call: Call) -> Response:
 
 def retry(desk: Desk, call: Call) -> Response:
     """Queue an ended job again, in the name of who asks. It resumes where it stopped."""
-    job = find_readable_job(desk, call)
+    job = find_readable_job(desk, call.path["job_id"])
     if job.state.is_open:
         raise ConfigError("this job has not ended", "Wait until it has ended, or cancel it.")
     check_may_queue(call)
@@ -128,13 +131,13 @@ def find_job(desk: Desk, job_id: str) -> Job:
     return job
 
 
-def find_readable_job(desk: Desk, call: Call) -> Job:
-    """Return the job of a route, whose command line the caller may know.
+def find_readable_job(desk: Desk, job_id: str) -> Job:
+    """Return the job with this id, whose command line the caller may know.
 
     Raises:
         ConfigError: there is no such job, or it is about a private run of somebody else.
     """
-    job = find_job(desk, call.path["job_id"])
+    job = find_job(desk, job_id)
     if is_veiled(desk, job.command):
         raise ConfigError(
             "this job is about a private run", "Its owner can show the run to others."

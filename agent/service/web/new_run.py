@@ -7,18 +7,24 @@ from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
+from agent.access.roles import Action
 from agent.errors import AgentError, ConfigError
 from agent.io.plain_text import printable
 from agent.service.web.call import Call
-from agent.service.web.catalog_pages import group_by_category, read_benchmarks
+from agent.service.web.catalog_pages import BenchmarkLine, group_by_category, read_benchmarks
+from agent.service.web.job_pages import find_readable_job
 from agent.service.web.model_lines import ModelLine, list_file_faults, read_models
 from agent.service.web.queueing import queue_for_caller, schedule_for_caller
+from agent.service.web.refusals import NotAllowedError
+from agent.service.web.run_choices import DEFAULT_SUITE, Wish, read_choices
 from agent.service.web.schedule_pages import SCHEDULES
 from agent.service.web.service import Desk, redirect
+from agent.store import Job
 
 _FORECAST_WITHIN_S = (
     120.0  # servers are asked for it, and a slow one must not keep the page forever
 )
+_NOTE = "note: "
 _MOST_RUNS = 400
 _MOST_DIGITS = 9
 
@@ -46,36 +52,23 @@ class Forecast:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What the form asks for.
-
-    Attributes:
-        benchmarks: as in run entries, each with the argument that chooses its part: "med_dialog:subset=icliniq".
-        deployments: names of deployments.
-        suite: name of the suite.
-        instances: most instances of each run; empty for all.
-        judging: whether juries are asked as well.
-        private: whether the runs are kept from others.
-        cron: times at which the run is queued again and again; empty for once and now.
-    """
-
-    benchmarks: tuple[str, ...]
-    deployments: tuple[str, ...]
-    suite: str
-    instances: str
-    judging: bool
-    private: bool
-    cron: str
-
-    def names(self, benchmark_id: str) -> bool:
-        """Return whether a part of this benchmark is wished for."""
-        return any(name.startswith(f"{benchmark_id}:") for name in self.benchmarks)
-
-
 def show_form(desk: Desk, call: Call) -> Response:
-    """Show the form. Fields of the address fill it in, so that a page can link to a prepared form."""
-    return _draw_form(desk, call, _read_wish(call))
+    """Show the form. Fields of the address fill it in, so that a page can link to a prepared form.
+
+    The choices of an earlier job are named by the job's id: names of private suites are no part of an address.
+    """
+    job_id = call.get("job")
+    if not job_id:
+        return _draw_form(desk, call, _read_wish(call))
+    job = find_readable_job(desk, job_id)
+    if not call.signed_in.may(Action.CHANGE_JOBS, job.account):
+        raise NotAllowedError("Your account may not see the choices of this job.")
+    wish = read_choices(desk, job)
+    if wish is None:
+        raise ConfigError(
+            "this job has choices that the form does not have", "Run it again on its own page."
+        )
+    return _draw_form(desk, call, wish, earlier=job)
 
 
 def answer_form(desk: Desk, call: Call) -> Response:
@@ -106,13 +99,33 @@ def _draw_form(
     status: int = 200,
     problem: str = "",
     forecast: Forecast | None = None,
+    earlier: Job | None = None,
 ) -> Response:
+    """Draw the form.
+
+    Args:
+        desk: what the handler works with.
+        call: the request.
+        wish: what fills the form in.
+        status: the status of the answer.
+        problem: why what was just asked for cannot be done.
+        forecast: what it would take.
+        earlier: the job whose choices fill the form in.
+    """
     models = read_models(desk)
+    benchmarks = read_benchmarks(desk.site)
+    missing: tuple[str, ...] = ()
+    if earlier is not None:
+        usable = [line.deployment for line in models.lines if line.is_usable]
+        ready = list_offered([line for line in benchmarks if line.is_ready])
+        missing = wish.list_missing(ready, usable)
     return desk.draw(
         "new_run.html",
         call,
         status,
-        groups=group_by_category(read_benchmarks(desk.site)),
+        groups=group_by_category(benchmarks),
+        earlier=earlier,
+        missing=missing,
         models=models.lines,
         faults=models.faults,
         wish=wish,
@@ -126,7 +139,7 @@ def _read_wish(call: Call) -> Wish:
     return Wish(
         benchmarks=fields.get("benchmark", ()),
         deployments=fields.get("deployment", ()),
-        suite=call.get("suite", "default").strip() or "default",
+        suite=call.get("suite", DEFAULT_SUITE).strip() or DEFAULT_SUITE,
         instances=call.get("instances", "" if call.form else "20").strip(),
         judging="judging" in fields or not call.form,
         private="private" in fields,
@@ -152,10 +165,8 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
         raise ConfigError(
             f"these are more than {_MOST_RUNS} runs", "Choose fewer, in several jobs."
         )
-    offered = {line.id for line in benchmarks if not line.subsets}
-    offered |= {f"{line.id}:{subset}" for line in benchmarks for subset in line.subsets}
     model_names = {line.deployment: line.model for line in models}
-    _check_offered(wish.benchmarks, offered, "benchmark")
+    _check_offered(wish.benchmarks, list_offered(benchmarks), "benchmark")
     _check_offered(wish.deployments, set(model_names), "model")
     arguments = ["run", "--suite", wish.suite]
     if wish.instances:
@@ -181,6 +192,14 @@ def build_command(desk: Desk, wish: Wish) -> tuple[str, ...]:
             )
             arguments += ["--run-entries", entry]
     return tuple(arguments)
+
+
+def list_offered(benchmarks: Iterable[BenchmarkLine]) -> set[str]:
+    """Return the names under which the form offers benchmarks: those with parts, by part."""
+    offered: set[str] = set()
+    for line in benchmarks:
+        offered |= {f"{line.id}:{subset}" for subset in line.subsets} or {line.id}
+    return offered
 
 
 def _check_offered(chosen: Sequence[str], offered: set[str], kind: str) -> None:
@@ -244,14 +263,19 @@ def _list_lines(desk: Desk, printed: str) -> list[str]:
 
 
 def read_forecast(lines: Sequence[str], notes: Sequence[str] = ()) -> Forecast:
-    """Read the output of `run --dry-run`: a heading for each run, and indented lines about it; the sum comes last."""
+    """Read the output of `run --dry-run`: a heading for each run, and indented lines about it; the sum comes last.
+
+    Notes within the lines of a run go to the notes of all, since the blocks of several runs are folded away.
+    """
     blocks: list[ForecastBlock] = []
+    shown = [note.strip().removeprefix(_NOTE) for note in notes]
     for line in lines:
         if not line.startswith(" ") or not blocks:
             blocks.append(ForecastBlock(line, ()))
+        elif line.strip().startswith(_NOTE):
+            shown.append(line.strip().removeprefix(_NOTE))
         else:
             block = blocks.pop()
             blocks.append(replace(block, lines=(*block.lines, line.strip())))
     summary = blocks.pop() if blocks else None
-    shown = tuple(note.strip().removeprefix("note: ") for note in notes)
-    return Forecast(summary, tuple(blocks), shown)
+    return Forecast(summary, tuple(blocks), tuple(dict.fromkeys(shown)))

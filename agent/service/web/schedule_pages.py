@@ -53,7 +53,7 @@ def list_schedules(desk: Desk, call: Call) -> Response:
 
 def repeat_job(desk: Desk, call: Call) -> Response:
     """Have the command line of a job queued again and again, in the name of who asks."""
-    job = find_readable_job(desk, call)
+    job = find_readable_job(desk, call.path["job_id"])
     check_may_queue(call)
     schedule_for_caller(desk, call, call.require("cron", "The time"), job.arguments, job.title)
     return redirect(SCHEDULES)
