@@ -2,12 +2,16 @@
 
 import re
 import string
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.io.wording import nearest
+from agent.io.wording import format_count, nearest
 
 _BRACED = re.compile(r"\{([^{}\n]{1,100})\}")
+_LONGEST_SHOWN = 40  # characters of a column's name in a message
+_MOST_SHOWN = 30  # names of columns in a message
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_LIKE_A_HEADING = re.compile(r"[^\W\d]\w*|[^\W\d][\w. ]{0,39}")  # no cell with a sentence or a date
 _LIKE_AN_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _LIKE_A_NAME = re.compile(r"[^\W\d][\w .-]*")
 
@@ -89,6 +93,30 @@ def suggest_column(name: str, columns: Iterable[str]) -> str:
     Other names are never suggested, because in a file without a header line they could be cells with patient data.
     """
     return nearest(name, [column for column in columns if _LIKE_AN_IDENTIFIER.fullmatch(column)])
+
+
+def describe_found_columns(columns: Sequence[str], needed: Collection[str]) -> str:
+    """Return the names of a file's columns, for the message that needed ones are missing.
+
+    If a needed column is there, the first line is a header, and names of a few words are shown. Otherwise the header
+    line may be missing, and names are shown only if all of them look like identifiers and none occurs twice.
+    """
+    has_header = not set(needed).isdisjoint(columns)
+    are_names = len(set(columns)) == len(columns) and all(map(_IDENTIFIER.fullmatch, columns))
+    names: list[str] = []
+    for column in columns:
+        if are_names or (has_header and _LIKE_A_HEADING.fullmatch(column)):
+            names.append(_quote(column))
+    shown = ", ".join(names[:_MOST_SHOWN])
+    hidden = len(columns) - len(names[:_MOST_SHOWN])
+    if not hidden:
+        return f"found {shown}"
+    unnamed = f"{format_count(hidden, 'column')} whose name is not shown here"
+    return f"found {shown} and {unnamed}" if shown else f"found {unnamed}"
+
+
+def _quote(column: str) -> str:
+    return repr(column if len(column) <= _LONGEST_SHOWN else f"{column[:_LONGEST_SHOWN]}…")
 
 
 def _parse_format_string(text: str, columns: Collection[str]) -> tuple[str, ...] | None:

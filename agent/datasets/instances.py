@@ -1,12 +1,12 @@
 """Make instances with their prompts, references and units from rows of text. Pure."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.question import Choices, Gold
-from agent.catalog.template import compile_template, suggest_column
+from agent.catalog.template import compile_template, describe_found_columns, suggest_column
 from agent.datasets.prompt import (
     OPTIONS,
     Instructions,
@@ -193,6 +193,7 @@ class InstanceMaker:
         if (needed or self.named) and columns.isdisjoint(needed):
             self._note_no_column(table, gold, problems)
             return None
+        self._note_absent(table, prompt, needed, problems)
         for problem in prompt.problems:
             problems.add("prompt", problem)
         if self._choices and OPTIONS in columns:
@@ -213,14 +214,33 @@ class InstanceMaker:
             },
         )
 
+    def _note_absent(
+        self, table: Table, prompt: PromptTemplate, needed: Collection[str], problems: Problems
+    ) -> None:
+        """Record which columns a table lacks, those of the prompt too, beside all that it has."""
+        fields = list_fields(self._benchmark, self._instructions) if prompt.problems else []
+        expected = self._drop_arguments((*fields, *needed))
+        absent = [column for column in expected if column not in table.columns]
+        if not absent:
+            return
+        in_file = [column for column in expected if column not in table.added]
+        found = describe_found_columns(table.file_columns, in_file)
+        problems.add(
+            "columns",
+            f"missing {_list_names(absent)}; expected {_list_names(in_file)}; {found}",
+        )
+
     def _note_no_column(self, table: Table, gold: Gold | None, problems: Problems) -> None:
-        names = ", ".join(map(repr, self._list_expected(gold)))
+        expected = self._list_expected(gold)
+        names = _list_names(expected)
+        found = describe_found_columns(table.file_columns, expected)
         if table.has_header:
             problems.add(
-                "line 1", f"contains none of the columns {names}; is the header line missing?"
+                "line 1",
+                f"contains none of the columns {names}; is the header line missing? ({found})",
             )
         else:
-            problems.add("the whole file", f"contains none of the columns {names}")
+            problems.add("the whole file", f"contains none of the columns {names}; {found}")
 
     def _list_optional(self, prompt: PromptTemplate, gold: Gold | None) -> set[str]:
         """Return the columns whose cells may be empty."""
@@ -270,6 +290,10 @@ class InstanceMaker:
             *self._selected,
             *self._list_definition(gold),
         )
+        return self._drop_arguments(names)
+
+    def _drop_arguments(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the names that only a table's columns can have."""
         no_columns = set(self._arguments)
         if self._choices:
             no_columns.add(OPTIONS)
@@ -362,6 +386,10 @@ class InstanceMaker:
             cells=prompt.cells,
             source=self._source,
         )
+
+
+def _list_names(columns: Iterable[str]) -> str:
+    return ", ".join(map(repr, columns))
 
 
 def _drop_columns(columns: tuple[str, ...], dropped: Collection[str]) -> tuple[str, ...]:

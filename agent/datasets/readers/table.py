@@ -1,9 +1,10 @@
 """Tables of text cells read from dataset files, and the problems found in them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from agent.catalog.template import describe_found_columns
 from agent.errors import BenchmarkError
 
 MAX_COLUMNS = 10_000
@@ -35,11 +36,28 @@ class Table:
         columns: all columns that a row may have.
         rows: the rows, which can be iterated only once.
         has_header: whether the column names come from the file's first line. If that line is missing, they are cells.
+        added: the columns that are not in the file, but are made from its rows.
     """
 
     columns: tuple[str, ...]
     rows: Iterable[Row]
     has_header: bool = False
+    added: tuple[str, ...] = ()
+
+    @property
+    def file_columns(self) -> tuple[str, ...]:
+        """The columns of the file itself."""
+        return tuple(column for column in self.columns if column not in self.added)
+
+    def add_columns(self, added: Iterable[str], rows: Iterable[Row]) -> "Table":
+        """Return the table with further columns, which are made from its rows.
+
+        Args:
+            added: the columns; those that the file has stay its own.
+            rows: the rows with these columns.
+        """
+        new = tuple(column for column in dict.fromkeys(added) if column not in self.columns)
+        return replace(self, columns=(*self.columns, *new), rows=rows, added=(*self.added, *new))
 
     def require(self, columns: Iterable[str], problems: "Problems") -> "Table":
         """Return the table itself if it has all these columns.
@@ -47,11 +65,12 @@ class Table:
         Raises:
             BenchmarkError: columns are missing; the message names them.
         """
-        missing = [repr(column) for column in columns if column not in self.columns]
+        needed = list(columns)
+        missing = [repr(column) for column in needed if column not in self.columns]
         if missing:
-            raise problems.stop(
-                "columns", f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-            )
+            verb = "is" if len(missing) == 1 else "are"
+            found = describe_found_columns(self.file_columns, needed)
+            raise problems.stop("columns", f"{', '.join(missing)} {verb} missing; {found}")
         return self
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from agent.datasets.identity import ADDED, Identity
 from agent.datasets.readers.files import Files
@@ -19,11 +18,8 @@ def load_billing_codes(files: Files) -> Iterator[tuple[Table, Problems]]:
     for table, problems in load_feather(files):
         table.require(("text", "target"), problems)
         identity = Identity.choose(table.columns, files.options)
-        columns = tuple(dict.fromkeys((*table.columns, *ADDED, "codes")))
-        yield (
-            replace(table, columns=columns, rows=_read_rows(table.rows, identity, problems)),
-            problems,
-        )
+        rows = _read_rows(table.rows, identity, problems)
+        yield table.add_columns((*ADDED, "codes"), rows), problems
 
 
 def _read_rows(rows: Iterable[Row], identity: Identity, problems: Problems) -> Iterator[Row]:

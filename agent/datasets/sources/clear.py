@@ -1,7 +1,6 @@
 """CLEAR: one Excel file per condition, whose rows have a note and a human label. The options name the condition."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from agent.datasets.identity import ADDED, Identity
 from agent.datasets.readers.files import Files
@@ -36,13 +35,8 @@ def load_clear(files: Files) -> Iterator[tuple[Table, Problems]]:
             "uncertain": "Uncertain",
         }
         identity = Identity.choose(table.columns, files.options, condition)
-        columns = tuple(dict.fromkeys((*table.columns, *ADDED, *added, "gold")))
-        yield (
-            replace(
-                table, columns=columns, rows=_label_rows(table.rows, added, identity, problems)
-            ),
-            problems,
-        )
+        rows = _label_rows(table.rows, added, identity, problems)
+        yield table.add_columns((*ADDED, *added, "gold"), rows), problems
 
 
 def _label_rows(

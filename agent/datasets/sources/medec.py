@@ -8,9 +8,9 @@ share at least 66%, and other notes at most 21%. (The first sentence is not suff
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import TextIO
 
+from agent.catalog.template import describe_found_columns
 from agent.datasets.readers.csv_table import read_csv
 from agent.datasets.readers.table import Problems, Row, Table
 
@@ -29,10 +29,9 @@ def read_medec(file: TextIO, problems: Problems) -> Table:
     table = read_csv(file, problems)
     missing = [column for column in _NEEDED if column not in table.columns]
     if missing:
-        raise problems.stop("the header line", f"lacks {', '.join(missing)}")
-    return replace(
-        table, columns=(*table.columns, "gold", "vignette"), rows=_read_rows(table.rows, problems)
-    )
+        found = describe_found_columns(table.columns, _NEEDED)
+        raise problems.stop("the header line", f"lacks {', '.join(missing)}; {found}")
+    return table.add_columns(("gold", "vignette"), _read_rows(table.rows, problems))
 
 
 def _read_rows(rows: Iterable[Row], problems: Problems) -> Iterator[Row]:

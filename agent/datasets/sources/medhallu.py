@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from agent.catalog.template import describe_found_columns
 from agent.datasets.readers.files import Files, Loader, make_text_loader
 from agent.datasets.readers.json_table import read_json_lines
 from agent.datasets.readers.parquet import load_arrow_stream, load_parquet
@@ -19,7 +20,8 @@ def load_medhallu(files: Files) -> Iterator[tuple[Table, Problems]]:
         for table, problems in load(replace(files, paths={name: files.paths[name]})):
             missing = _list_missing(table.columns)
             if missing:
-                raise problems.stop("columns", f"missing: {missing}")
+                found = describe_found_columns(table.columns, _NEEDED)
+                raise problems.stop("columns", f"missing: {missing}; {found}")
             yield Table(COLUMNS, _pair_rows(table.rows, problems)), problems
 
 

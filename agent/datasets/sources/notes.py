@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.datasets.identity import ADDED, Identity, split_names
 from agent.datasets.readers.csv_table import read_csv
@@ -31,7 +31,7 @@ def _select_rows(table: Table, options: Mapping[str, str], problems: Problems) -
     selection = _Selection.read(options)
     table.require(selection.columns, problems)
     rows = _identify_rows(table.rows, selection, Identity.choose(table.columns, options), problems)
-    return replace(table, columns=tuple(dict.fromkeys((*table.columns, *ADDED))), rows=rows)
+    return table.add_columns(ADDED, rows)
 
 
 @dataclass(frozen=True, slots=True)

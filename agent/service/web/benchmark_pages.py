@@ -1,7 +1,7 @@
 """The page of one benchmark: its definition in words, the state of its data, and the forms that change the data."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -30,7 +30,7 @@ from agent.service.web.benchmark_words import list_facts, list_files, list_metri
 from agent.service.web.call import Call, Upload
 from agent.service.web.catalog_pages import READY, SAMPLE, list_subsets
 from agent.service.web.queueing import queue_for_caller
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.service.web.transfers import LARGEST_UPLOAD
 from agent.store.jobs import JobState
 
@@ -48,6 +48,7 @@ _ENDINGS: Final = (
     ".txt",
 )
 _MOST_PROBLEMS: Final = 100
+_FIELDS: Final = ("agreement", "attested_by", "attest", "part", "replace")
 
 _STATES: Final = {
     READY: "Ready",
@@ -76,10 +77,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why something was refused: one line for each fault, and what to do."""
+    """Why something was refused: one line for each fault, what to do, and whether a file has to be chosen again."""
 
     lines: tuple[str, ...]
     advice: str
+    is_upload: bool = False
 
 
 def show_benchmark(desk: Desk, call: Call) -> Response:
@@ -91,6 +93,8 @@ def add_file(desk: Desk, call: Call) -> Response:
     """Add the uploaded file as a benchmark's data, after reading all of it."""
     benchmark = _find_benchmark(desk, call)
     try:
+        if call.upload_fault is not None:
+            raise call.upload_fault
         upload = call.uploads.get("file")
         if upload is None:
             raise ConfigError("no file was chosen", "Choose the file and send the form again.")
@@ -107,7 +111,8 @@ def add_file(desk: Desk, call: Call) -> Response:
             benchmark, source, desk.site.data, attestation=attestation, replace=is_replacing
         )
     except AgentError as error:
-        return _draw(desk, call, benchmark, 400, problem=_list_faults(error))
+        problem = replace(_list_faults(error), is_upload=True)
+        return _draw(desk, call, benchmark, 400, problem=problem)
     detail = (
         f"benchmark={benchmark.id} version={added.record.known} instances={added.record.instances}"
     )
@@ -136,7 +141,7 @@ def fetch(desk: Desk, call: Call) -> Response:
     if holds_data(desk.site.data / benchmark.id):
         arguments.append("--replace")
     job = queue_for_caller(desk, call, arguments, f"download of {benchmark.display_name}")
-    return redirect(f"/jobs/{job.job_id}")
+    return desk.confirm(call, f"/jobs/{job.job_id}", "The download is queued.")
 
 
 def check_again(desk: Desk, call: Call) -> Response:
@@ -177,7 +182,8 @@ def remove(desk: Desk, call: Call) -> Response:
             )
     count = remove_data(benchmark, desk.site.data)
     _record(desk, call, "data removed", f"benchmark={benchmark.id} files={count}")
-    return redirect(f"/benchmarks/{benchmark.id}")
+    words = f"The data is removed: {format_count(count, 'file')}."
+    return desk.confirm(call, f"/benchmarks/{benchmark.id}", words)
 
 
 def _find_benchmark(desk: Desk, call: Call) -> Benchmark:
@@ -221,7 +227,7 @@ def _draw(
         parts=_list_parts(benchmark),
         archive_only=_needs_archive(benchmark),
         attestation=describe_attestation(benchmark) if benchmark.access == "gated" else "",
-        filled={name: call.get(name) for name in ("agreement", "attested_by", "part")},
+        filled={name: call.get(name) for name in _FIELDS},
         fetchable=is_fetchable(benchmark),
         largest=format_size(LARGEST_UPLOAD),
         endings=(*_ENDINGS, *_ARCHIVES),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import parse_qsl
 
-from agent.errors import ConfigError
+from agent.errors import AgentError, ConfigError
 from agent.service.web.callers import Caller
 
 MOST_FIELDS = 500
@@ -36,6 +36,7 @@ class Call:
         form: the fields of the form that was sent; empty for a page that is only read.
         files: the files that were sent with the form, by the name of their field.
         uploads: those files on routes for large ones.
+        upload_fault: why such a file was not received, though its form was.
         cookie: the cookie of the session; empty if there is none.
         cookies: all cookies.
     """
@@ -47,6 +48,7 @@ class Call:
     form: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     uploads: Mapping[str, Upload] = field(default_factory=dict)
+    upload_fault: AgentError | None = None
     cookie: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
 

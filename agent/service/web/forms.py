@@ -7,7 +7,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from agent.errors import ConfigError
+from agent.errors import AgentError, ConfigError
 from agent.service.web.call import MOST_FIELDS, Upload, collect_fields
 
 _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -15,11 +15,19 @@ _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form with all their values, the contents of its files, and large files that went to the disk."""
+    """A form.
+
+    Attributes:
+        fields: its fields with all their values.
+        files: the contents of its files.
+        uploads: large files, which went to the disk.
+        fault: why a large file was not received, though the fields were.
+    """
 
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
     uploads: Mapping[str, Upload] = field(default_factory=dict)
+    fault: AgentError | None = None
 
 
 NO_FORM = Form()

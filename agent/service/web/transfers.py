@@ -5,8 +5,9 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
@@ -26,12 +27,65 @@ _LARGEST_FIELD: Final = (
     64 * 1024
 )  # bytes of all fields beside the file, and of the headers of a part
 _FREE_BYTES: Final = 2**30  # disk space that is left free for other programs
-_IDLE_S: Final = 60.0  # seconds without a byte, after which an upload is given up
-
 _NOTHING_ADDED: Final = "Nothing was added. Ask whoever runs this machine to make room."
+
+_NEARER: Final = (
+    "Send it from a computer with a faster connection, or add it on the site's own machine: "
+    "`intramural datasets add`."
+)
 
 Fields = Mapping[str, tuple[str, ...]]
 CheckFields = Callable[[Fields], None]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadLimits:
+    """How large an upload may be, and how slow. Since one goes on at a time, a slow one keeps others out.
+
+    Attributes:
+        largest: the most bytes.
+        idle_s: the seconds without a byte after which it is given up.
+        total_s: the seconds that it may last in all.
+        least_rate: the fewest bytes a second, on average over a stretch of `rate_s` seconds of waiting for its sender.
+        rate_s: length of the stretch.
+    """
+
+    largest: int = LARGEST_UPLOAD
+    idle_s: float = 60.0
+    total_s: float = 2 * 3600.0
+    least_rate: float = 32_000.0
+    rate_s: float = 60.0
+
+
+class _Pace:
+    """How fast a file arrives. Time that this machine takes to store it is not counted against its sender.
+
+    Args:
+        limits: the limits of the upload.
+        clock: the time, in seconds.
+    """
+
+    def __init__(self, limits: UploadLimits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits = limits
+        self._ends_at = clock() + limits.total_s
+        self._clock = clock
+        self._waited_s = 0.0
+        self._arrived = 0
+
+    def note(self, size: int, waited_s: float) -> None:
+        """Count what arrived after a wait. Raises ConfigError if the file is too slow."""
+        limits = self._limits
+        if self._clock() > self._ends_at:
+            minutes = limits.total_s / 60
+            raise ConfigError(f"the file did not arrive within {minutes:.0f} minutes", _NEARER)
+        self._waited_s += waited_s
+        self._arrived += size
+        if self._waited_s < limits.rate_s:
+            return
+        if self._arrived < limits.least_rate * self._waited_s:
+            rate = format_size(round(limits.least_rate))
+            raise ConfigError(f"the file arrived too slowly: less than {rate} a second", _NEARER)
+        self._waited_s, self._arrived = 0.0, 0
 
 
 class Transfers:
@@ -39,16 +93,12 @@ class Transfers:
 
     Args:
         folder: the folder, which is made when it is first needed.
-        largest: the most bytes of an upload.
-        idle_s: the seconds without a byte after which an upload is given up.
+        limits: how large an upload may be, and how slow.
     """
 
-    def __init__(
-        self, folder: Path, largest: int = LARGEST_UPLOAD, idle_s: float = _IDLE_S
-    ) -> None:
+    def __init__(self, folder: Path, limits: UploadLimits | None = None) -> None:
         self._folder = folder
-        self._largest = largest
-        self._idle_s = idle_s
+        self._limits = limits or UploadLimits()
         self._uploading = threading.Lock()
 
     def clear(self) -> None:
@@ -77,29 +127,39 @@ class Transfers:
             check: is called with the fields before the file is written; raises what speaks against it.
 
         Raises:
-            ConfigError: the form is not well-formed, the file is too large, or it stopped arriving.
+            ConfigError: the form is not well-formed, the file is too large or too slow, or it stopped arriving.
             BusyError: another file is being uploaded, or the disk is too full.
         """
+        with self.open_folder() as folder, ExitStack() as place:
+
+            def begin_file(fields: Fields) -> None:
+                check(fields)
+                self._take_place(place)
+
+            boundary = _read_boundary(content_type)
+            upload = _Upload(folder, boundary, self._limits.largest, begin_file)
+            try:
+                await self._feed(upload, chunks)
+            finally:
+                upload.close()
+            yield upload.finish()
+
+    def _take_place(self, place: ExitStack) -> None:
+        """Take the one place for a file until `place` is closed. Raises BusyError."""
         if not self._uploading.acquire(blocking=False):
             raise BusyError(
                 "another file is being uploaded", "Send this one when the other has arrived."
             )
-        try:
-            with self.open_folder() as folder:
-                upload = _Upload(folder, _read_boundary(content_type), self._largest, check)
-                try:
-                    await self._feed(upload, chunks)
-                finally:
-                    upload.close()
-                yield upload.finish()
-        finally:
-            self._uploading.release()
+        place.callback(self._uploading.release)
 
     async def _feed(self, upload: "_Upload", chunks: AsyncIterator[bytes]) -> None:
+        pace = _Pace(self._limits)
         try:
             while True:
-                async with asyncio.timeout(self._idle_s):
+                began_at = time.monotonic()
+                async with asyncio.timeout(self._limits.idle_s):
                     chunk = await anext(chunks)
+                pace.note(len(chunk), time.monotonic() - began_at)
                 await run_in_threadpool(upload.write, chunk)
         except StopAsyncIteration:
             return

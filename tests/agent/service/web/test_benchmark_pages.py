@@ -2,7 +2,9 @@
 
 import io
 import json
+import re
 import zipfile
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from markupsafe import escape
 
 from agent.catalog.benchmark import survey_benchmarks
 from agent.io.packaged import shipped
+from agent.service.web.transfers import Transfers, UploadLimits
 from agent.store import JobState, QueuedCommand
 from tests.agent.service.filled_site import FilledSite
 from tests.agent.service.web.running_service import Browser, RunningService
@@ -99,6 +102,56 @@ def test_each_wrong_row_is_named_and_nothing_is_replaced(filled: FilledSite, dan
     assert "row 2" in refused.text
     assert (filled.site.data / "shc_ptbm_med" / "shc_ptbm_med.csv").read_bytes() == CSV
     assert "second.csv" not in refused.text
+
+
+def test_wrong_columns_are_named_beside_the_expected_ones_and_the_form_stays_filled_in(
+    filled: FilledSite, dana: Browser
+):
+    """A file with another header was refused with the expected names alone, and ticks had to be set again."""
+    dana.upload(f"{PAGE}/data", CSV, sent_name="first.csv")
+    long = "n" * 300
+    wrong = f"prompt,right answer,<b>answer</b>,{long}\nIs it so?,ZQX-record,A,x\n".encode()
+    refused = dana.upload(f"{PAGE}/data", wrong, sent_name="second.csv", replace="yes")
+    assert refused.status_code == 400
+    words = unescape(refused.text)
+    assert (
+        "missing 'context', 'label'; expected 'context', 'prompt', 'label'; "
+        f"found 'prompt', 'right answer', '{long[:40]}…' and 1 column whose name is not shown"
+        in words
+    )
+    assert "<b>answer" not in refused.text
+    assert long not in refused.text
+    assert "ZQX-record" not in refused.text
+    assert re.search(r'name="replace" value="yes" checked', refused.text)
+
+
+def test_a_header_with_none_of_the_names_is_shown_and_a_first_patient_is_not(dana: Browser):
+    other = dana.upload(f"{PAGE}/data", b"question,answer\nIs it so?,A\n", sent_name="a.csv")
+    assert "found 'question', 'answer'" in unescape(other.text)
+    headless = b"Is it so?,Jane Doe has a cough.,A\nIs it so?,Another note.,B\n"
+    refused = dana.upload(f"{PAGE}/data", headless, sent_name="a.csv")
+    assert "missing 'context', 'prompt', 'label'" in unescape(refused.text)
+    assert "Jane Doe" not in refused.text
+    assert "found 3 columns whose name is not shown" in refused.text
+
+
+def test_a_file_that_does_not_arrive_leaves_the_form_filled_in(
+    filled: FilledSite, running: RunningService, dana: Browser
+):
+    """A file above the limit led to a page without the form, and the agreement had to be typed again."""
+    running.service.transfers = Transfers(filled.site.transfers, UploadLimits(largest=1000))
+    page = "/benchmarks/mimic_bhc/data"
+    typed = {**GATED, "agreement": "PhysioNet 1.5.0, signed in May"}
+    refused = dana.upload(page, b"x" * 2000, sent_name="n.jsonl", **typed)
+    assert refused.status_code == 400
+    assert "larger than 1.0 kB" in refused.text
+    assert 'value="PhysioNet 1.5.0, signed in May"' in refused.text
+    assert 'value="Dana"' in refused.text
+    assert re.search(r'name="attest" value="yes" checked', refused.text)
+    # Without the secret of the form, nothing of it comes back.
+    forged = dana.upload(page, b"x" * 2000, sent_name="n.jsonl", csrf="0" * 64, **typed)
+    assert forged.status_code == 403
+    assert "signed in May" not in forged.text
 
 
 def test_data_is_replaced_only_if_that_was_asked_for(filled: FilledSite, dana: Browser):

@@ -2,14 +2,16 @@
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from agent.errors import BusyError, ConfigError
+from agent.service.web import transfers as transfers_module
 from agent.service.web.forms import Form
-from agent.service.web.transfers import Fields, Transfers
+from agent.service.web.transfers import Fields, Transfers, UploadLimits
 
 BOUNDARY = "sixty-four-hyphens"
 KIND = f"multipart/form-data; boundary={BOUNDARY}"
@@ -59,7 +61,7 @@ def test_a_file_arrives_in_pieces_of_any_size_and_is_gone_afterwards(tmp_path: P
 
 
 def test_a_file_that_is_too_large_is_given_up_at_the_limit(tmp_path: Path):
-    transfers = Transfers(tmp_path / "transfers", largest=10_000)
+    transfers = Transfers(tmp_path / "transfers", UploadLimits(largest=10_000))
     sent: list[int] = []
 
     async def send_without_end() -> AsyncIterator[bytes]:
@@ -79,11 +81,74 @@ def test_a_file_that_is_too_large_is_given_up_at_the_limit(tmp_path: Path):
 
 
 def test_a_sender_who_stops_is_not_waited_for(tmp_path: Path):
-    transfers = Transfers(tmp_path / "transfers", idle_s=0.1)
+    transfers = Transfers(tmp_path / "transfers", UploadLimits(idle_s=0.1))
     body = encode_form(b"x" * 1000)
     with pytest.raises(ConfigError, match="stopped arriving"):
         asyncio.run(receive(transfers, [body[:500], body[500:]], pause_s=5))
     assert list_left(tmp_path) == []
+
+
+async def drip(body: bytes, pause_s: float) -> AsyncIterator[bytes]:
+    """Send a form a byte at a time."""
+    for start in range(len(body)):
+        await asyncio.sleep(pause_s)
+        yield body[start : start + 1]
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (UploadLimits(least_rate=10_000, rate_s=0.3), "too slowly: less than 10 kB a second"),
+        (UploadLimits(total_s=0.5, rate_s=60), "did not arrive within"),
+    ],
+    ids=["rate", "total"],
+)
+def test_a_file_in_drips_does_not_keep_its_place(
+    tmp_path: Path, limits: UploadLimits, message: str
+):
+    """A byte every fifty seconds kept everybody else's files out for as long as its sender liked."""
+    transfers = Transfers(tmp_path / "transfers", limits)
+    body = encode_form(b"x" * 1000)
+
+    async def try_it() -> bytes:
+        with pytest.raises(ConfigError, match=message):
+            async with transfers.receive(drip(body, 0.01), KIND, accept):
+                raise AssertionError("it was accepted")
+        return await receive(transfers, [body])
+
+    assert asyncio.run(asyncio.wait_for(try_it(), 5)) == b"x" * 1000
+
+
+def test_fields_in_drips_keep_nobody_out(tmp_path: Path):
+    transfers = Transfers(tmp_path / "transfers")
+    body = encode_form(b"x" * 1000)
+
+    async def try_it() -> bytes:
+        slow = asyncio.create_task(anext(drip_form(transfers, body)))
+        await asyncio.sleep(0.1)
+        received = await receive(transfers, [body])
+        slow.cancel()
+        return received
+
+    async def drip_form(transfers: Transfers, body: bytes) -> AsyncIterator[None]:
+        async with transfers.receive(drip(body, 0.05), KIND, accept):
+            yield
+
+    assert asyncio.run(try_it()) == b"x" * 1000
+
+
+def test_a_slow_disk_is_not_the_senders_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write = transfers_module._Upload.write
+
+    def write_slowly(upload: transfers_module._Upload, chunk: bytes) -> None:
+        time.sleep(0.05)
+        write(upload, chunk)
+
+    monkeypatch.setattr(transfers_module._Upload, "write", write_slowly)
+    limits = UploadLimits(least_rate=50_000, rate_s=0.2)
+    body = encode_form(b"x" * 10_000)
+    parts = [body[start : start + 1000] for start in range(0, len(body), 1000)]
+    assert asyncio.run(receive(Transfers(tmp_path / "transfers", limits), parts)) == b"x" * 10_000
 
 
 @pytest.mark.parametrize(
