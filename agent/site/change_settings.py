@@ -6,8 +6,9 @@ figures are sent, or name files of the machine: whoever changes these must have 
 
 import re
 import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 from agent.errors import ConfigError, StoreError
 from agent.io.atomic_files import write_atomically
@@ -65,8 +66,10 @@ def change_setting(path: Path, name: str, text: str) -> Settings:
             "Change it in site.yaml on the site's own machine.",
         )
     text = text.strip()
-    if text and not _NUMBER.fullmatch(text):
-        raise ConfigError(f"{name}: expected a number", "Leave the field empty for the default.")
+    if text and not _is_within(name, text):
+        raise ConfigError(
+            f"{name}: expected {describe_number(name)}", "Leave the field empty for the default."
+        )
     if path.is_symlink():
         raise ConfigError(
             "site.yaml is a link, so something else manages it", "Change the setting there."
@@ -82,6 +85,52 @@ def change_setting(path: Path, name: str, text: str) -> Settings:
         )
     write_atomically(path, changed.encode(), mode=stat.S_IMODE(path.stat().st_mode))
     return after
+
+
+def describe_number(name: str) -> str:
+    """Return which numbers a setting accepts: "a whole number from 1 to 64", "a number above 0, at most 86,400"."""
+    bounds = _read_bounds(name)
+    kind = "whole number" if bounds.is_whole else "number"
+    if bounds.above is not None:
+        end = "" if bounds.most is None else f", at most {bounds.most:,.10g}"
+        return f"a {kind} above {bounds.above:,.10g}{end}"
+    least = 0 if bounds.least is None else bounds.least
+    if bounds.most is None:
+        return f"a {kind} of at least {least:,.10g}"
+    return f"a {kind} from {least:,.10g} to {bounds.most:,.10g}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """Which numbers a setting accepts: at least `least`, above `above`, at most `most`; None for no such bound."""
+
+    is_whole: bool
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+
+
+def _read_bounds(name: str) -> _Bounds:
+    field = Settings.model_fields[name]
+    is_whole = float not in (field.annotation, *get_args(field.annotation))
+    bounds = _Bounds(is_whole)
+    for rule in field.metadata:
+        for key, attribute in (("least", "ge"), ("above", "gt"), ("most", "le")):
+            if hasattr(rule, attribute):
+                bounds = replace(bounds, **{key: getattr(rule, attribute)})
+    return bounds
+
+
+def _is_within(name: str, text: str) -> bool:
+    bounds = _read_bounds(name)
+    if not _NUMBER.fullmatch(text) or (bounds.is_whole and "." in text):
+        return False
+    number = float(text)
+    return not (
+        (bounds.least is not None and number < bounds.least)
+        or (bounds.above is not None and number <= bounds.above)
+        or (bounds.most is not None and number > bounds.most)
+    )
 
 
 def _change_line(content: str, name: str, text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from agent.site.change_settings import CHANGEABLE
+from agent.site.change_settings import CHANGEABLE, describe_number
 from agent.site.settings import Settings
 
 _SENDS: Final = "they decide what is sent where"
@@ -74,6 +74,7 @@ class SettingLine:
         source: where the value is from: a line of site.yaml, or the default.
         field: the value as it is entered into a form; empty for the default.
         used_from: when a change takes effect.
+        expected: which numbers can be entered; empty for what cannot be changed.
     """
 
     name: str
@@ -82,6 +83,7 @@ class SettingLine:
     source: str
     field: str
     used_from: str
+    expected: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ def _build_line(settings: Settings, given: Mapping[str, int], name: str) -> Sett
         used_from="the next start of the service"
         if name in _AT_START
         else "the next command or job",
+        expected=describe_number(name) if name in CHANGEABLE else "",
     )
 
 

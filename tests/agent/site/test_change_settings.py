@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.errors import ConfigError
-from agent.site.change_settings import CHANGEABLE, change_setting, read_given
+from agent.site.change_settings import CHANGEABLE, change_setting, describe_number, read_given
 from agent.site.settings import Settings, read_settings
 
 CONTENT = """\
@@ -58,6 +58,22 @@ def test_a_wrong_value_changes_nothing(path: Path, text: str):
     with pytest.raises(ConfigError, match="max_in_flight"):
         change_setting(path, "max_in_flight", text)
     assert path.read_text() == CONTENT
+
+
+def test_a_number_that_is_not_accepted_is_answered_with_those_that_are(path: Path):
+    """-3 was refused with "expected a number"."""
+    expected = {
+        "max_in_flight": "a whole number from 1 to 4,096",
+        "max_attempts": "a whole number from 1 to 20",
+        "keep_texts_days": "a whole number of at least 1",
+        "attempt_timeout_s": "a number above 0, at most 86,400",
+    }
+    for name, words in expected.items():
+        for text in ("-3", "1,5", "0"):
+            with pytest.raises(ConfigError, match=f"^{name}: expected {words}$"):
+                change_setting(path, name, text)
+    for name in CHANGEABLE:
+        assert describe_number(name).startswith(("a whole number ", "a number "))
 
 
 @pytest.mark.parametrize("name", [*sorted(set(Settings.model_fields) - CHANGEABLE), "nonsense"])

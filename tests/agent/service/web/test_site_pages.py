@@ -117,7 +117,7 @@ def test_an_administrator_changes_a_number_which_later_commands_use(
         )
     refused = ada.submit("/settings", name="max_in_flight", value="0")
     assert refused.status_code == 400
-    assert "greater than or equal to 1" in refused.text
+    assert "expected a whole number from 1 to 4,096" in refused.text
     assert 'id="field-max_in_flight" name="value" inputmode="decimal" maxlength="20" value="0"' in (
         refused.text
     )
