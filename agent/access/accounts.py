@@ -3,6 +3,7 @@
 The audit log names accounts by their ids: it is not encrypted, and names of people are.
 """
 
+import unicodedata
 from collections.abc import Collection
 from typing import Final
 
@@ -14,6 +15,7 @@ from agent.store.accounts import fold_name
 COMMAND_LINE: Final = "command line"
 """Who makes a change that no account makes: whoever owns the site's directory."""
 _LONGEST_NAME: Final = 100  # characters
+_SIGNS: Final = frozenset("._-@")
 _LIST: Final = "`intramural accounts list` shows the names of all accounts."
 
 
@@ -25,6 +27,7 @@ def add_account(
     *,
     by: str = COMMAND_LINE,
     password: str | None = None,
+    own_password: bool = False,
     origin: Origin = Origin.LOCAL,
     subject: str | None = None,
 ) -> Account:
@@ -37,13 +40,14 @@ def add_account(
         now: the time, in seconds since 1970.
         by: id of the account that makes the change, or `COMMAND_LINE`.
         password: the password of a local account.
+        own_password: whether the person chose it. Otherwise, they have to choose another one at their first sign-in.
         origin: who checks the person.
         subject: the person's identifier at the OpenID provider (`sub`), or the name that the trusted proxy sends.
 
     Raises:
         ConfigError: the name is taken or not usable, there is no role, or the password is too easy to guess.
     """
-    check_name(name)
+    check_name(name, origin)
     _require_roles(roles)
     if password is not None:
         check_password_strength(password, name)
@@ -54,7 +58,13 @@ def add_account(
         if subject is not None and store.accounts.find_subject(origin, subject) is not None:
             raise ConfigError("this person has an account under another name already", _LIST)
         account = store.accounts.add(
-            name, roles, now, origin=origin, subject=subject, password_hash=password_hash
+            name,
+            roles,
+            now,
+            origin=origin,
+            subject=subject,
+            password_hash=password_hash,
+            must_change_password=password is not None and not own_password,
         )
         store.audit.record(
             "account added",
@@ -63,16 +73,29 @@ def add_account(
     return account
 
 
-def check_name(name: str) -> None:
+def check_name(name: str, origin: Origin = Origin.LOCAL) -> None:
     """Check a name for a new account.
 
+    A provider or proxy chooses the names of its people itself; these must only be visible.
+
     Raises:
-        ConfigError: it is empty, too long, or has characters that cannot be seen.
+        ConfigError: it is empty, too long, or has characters that are not allowed.
     """
     if not fold_name(name) or len(name) > _LONGEST_NAME or not name.isprintable():
         raise ConfigError(
             f"a name must have 1 to {_LONGEST_NAME} visible characters", "Choose another name."
         )
+    if origin is Origin.LOCAL and not all(map(_is_of_names, name)):
+        raise ConfigError(
+            "a name consists of letters, digits and the signs . _ - @ only, without blanks",
+            "Choose another name, such as anna.schmidt.",
+        )
+
+
+def _is_of_names(character: str) -> bool:
+    """Return whether the name of a local account may have a character: letters of all scripts, with their marks."""
+    category = unicodedata.category(character)
+    return category[0] in "LM" or category == "Nd" or character in _SIGNS
 
 
 def require_account(store: Store, name: str) -> Account:
@@ -151,6 +174,7 @@ def change_password(
     password: str,
     *,
     by: str = COMMAND_LINE,
+    own_password: bool = False,
     except_session: str = "",
 ) -> int:
     """Replace the password of a local account and end its other sessions. Return the number of sessions ended.
@@ -160,6 +184,7 @@ def change_password(
         account: the account.
         password: the new password.
         by: id of the account that makes the change, or `COMMAND_LINE`.
+        own_password: whether the person chose it. Otherwise, they have to choose another one when they sign in next.
         except_session: id of the session in which a person changes their own password, which goes on.
 
     Raises:
@@ -174,6 +199,7 @@ def change_password(
     password_hash = hash_password(password)
     with store.transaction():
         store.accounts.set_password_hash(account.account_id, password_hash)
+        store.accounts.set_must_change_password(account.account_id, not own_password)
         store.sign_ins.forget_attempts(store.accounts.key_name(account.name))
         ended = store.sessions.end_all(account.account_id, except_id=except_session)
         store.audit.record(

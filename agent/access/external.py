@@ -115,7 +115,7 @@ def _follow_groups(
 
 def _add(store: Store, identity: ExternalIdentity, roles: frozenset[Role], now: float) -> Account:
     try:
-        check_name(identity.name)
+        check_name(identity.name, identity.origin)
     except ConfigError:
         _refuse(store, identity, "name_not_usable")
     if store.accounts.find(identity.name) is not None:

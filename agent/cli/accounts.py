@@ -48,6 +48,15 @@ def _password_file_option(command: Command) -> Command:
     return add_option(command)
 
 
+def _own_password_option(command: Command) -> Command:
+    add_option = click.option(
+        "--own-password",
+        is_flag=True,
+        help="The person entered the password themselves, so that they need not choose another one when they sign in.",
+    )
+    return add_option(command)
+
+
 @click.group()
 def accounts() -> None:
     """Show and change the accounts of people who may use the service.
@@ -60,6 +69,7 @@ def accounts() -> None:
 @click.argument("name")
 @_role_option
 @_password_file_option
+@_own_password_option
 @click.option(
     "--origin",
     type=click.Choice([origin.value for origin in Origin]),
@@ -77,14 +87,15 @@ def add_command(
     name: str,
     roles: Sequence[str],
     password_file: Any,
+    own_password: bool,
     origin: str,
     subject: str | None,
 ) -> None:
     """Add an account. Asks for the password of a local one without showing it."""
     from agent.access.accounts import add_account, check_name
 
-    check_name(name)
     chosen = Origin(origin)
+    check_name(name, chosen)
     key = _read_subject(site, chosen, name, subject)
     password = _read_password(name, password_file) if chosen is Origin.LOCAL else None
     with site.store() as store:
@@ -94,10 +105,13 @@ def add_command(
             _parse_roles(roles),
             time.time(),
             password=password,
+            own_password=own_password,
             origin=chosen,
             subject=key,
         )
     click.echo(printable(f"added {account.name} ({_list_roles(account)}), id {account.account_id}"))
+    if account.must_change_password:
+        _note_must_change(account, "first")
 
 
 @accounts.command("list")
@@ -186,16 +200,23 @@ def unlock_command(site: Site, name: str) -> None:
 @accounts.command("password")
 @click.argument("name")
 @_password_file_option
+@_own_password_option
 @click.pass_obj
-def password_command(site: Site, name: str, password_file: Any) -> None:
+def password_command(site: Site, name: str, password_file: Any, own_password: bool) -> None:
     """Set the password of a local account. Its sessions end."""
     from agent.access.accounts import change_password, require_account
 
     with site.store() as store:
         require_account(store, name)  # before the password is asked for
     password = _read_password(name, password_file)
-    account = _change(site, name, lambda store, found: change_password(store, found, password))
+    account = _change(
+        site,
+        name,
+        lambda store, found: change_password(store, found, password, own_password=own_password),
+    )
     click.echo(printable(f"{account.name} has a new password; its sessions have ended"))
+    if account.must_change_password:
+        _note_must_change(account, "next")
 
 
 @accounts.command("sessions")
@@ -323,7 +344,7 @@ def _build_account_rows(site: Site, store: "Store") -> list[dict[str, Any]]:
             "name": account.name,
             "roles": _list_roles(account),
             "reveal": account.may_reveal,
-            "state": "locked" if account.locked else "active",
+            "state": _describe_state(account),
             "signs_in_by": _SIGNS_IN[account.origin],
             "signed_in": format_time(account.signed_in_at),
             "sessions": len(list_sessions(store, now, limits, account)),
@@ -332,6 +353,17 @@ def _build_account_rows(site: Site, store: "Store") -> list[dict[str, Any]]:
         }
         rows.append(row)
     return rows
+
+
+def _note_must_change(account: Account, which: str) -> None:
+    words = f"note: {account.name} has to choose another password at the {which} sign-in"
+    click.echo(printable(f"{words} (with --own-password they need not)"), err=True)
+
+
+def _describe_state(account: Account) -> str:
+    if account.locked:
+        return "locked"
+    return "first password" if account.must_change_password else "active"
 
 
 def _warn_without_administrator(site: Site) -> None:

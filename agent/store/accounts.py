@@ -40,6 +40,7 @@ class Accounts:
         origin: Origin = Origin.LOCAL,
         subject: str | None = None,
         password_hash: str | None = None,
+        must_change_password: bool = False,
     ) -> Account:
         """Store a new account.
 
@@ -50,6 +51,7 @@ class Accounts:
             origin: who checks the person.
             subject: who the person is at a provider; None for a local account.
             password_hash: the hash of the password; None if the person cannot sign in by password.
+            must_change_password: whether somebody else chose the password.
 
         Raises:
             StoreError: the name or the subject belongs to another account.
@@ -63,6 +65,7 @@ class Accounts:
             origin=origin,
             created_at=int(now),
             signed_in_at=None,
+            must_change_password=must_change_password,
         )
         subject_key = None if subject is None else self._key_subject(origin, subject)
         with self._database.transaction():
@@ -113,6 +116,10 @@ class Accounts:
     def set_password_hash(self, account_id: str, password_hash: str) -> None:
         """Replace the hash of an account's password."""
         self._change(account_id, password_hash=password_hash)
+
+    def set_must_change_password(self, account_id: str, must_change: bool) -> None:
+        """Note whether somebody else chose an account's password."""
+        self._change(account_id, must_change_password=must_change)
 
     def set_roles(self, account_id: str, roles: Iterable[Role]) -> None:
         """Replace an account's roles."""
@@ -187,6 +194,7 @@ class Accounts:
             "created_at": account.created_at,
             "signed_in_at": account.signed_in_at,
             "password_hash": content.password_hash,
+            "must_change_password": account.must_change_password,
         }
         return self._vault.seal(_bind(account.account_id), json.dumps(values).encode())
 
@@ -201,6 +209,8 @@ class Accounts:
             origin=Origin(values["origin"]),
             created_at=values["created_at"],
             signed_in_at=values["signed_in_at"],
+            # Earlier versions did not note it.
+            must_change_password=values.get("must_change_password", False),
         )
         return _Content(account, values["password_hash"])
 

@@ -34,6 +34,8 @@ class Account:
         origin: who checks the person.
         created_at: seconds since 1970.
         signed_in_at: seconds since 1970 of the last sign-in; None if there was none.
+        must_change_password: whether somebody else chose the password, so that the person has to choose another one
+            before anything else.
     """
 
     account_id: str
@@ -44,6 +46,7 @@ class Account:
     origin: Origin
     created_at: int
     signed_in_at: int | None
+    must_change_password: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Changes to accounts: each is logged by id, none quotes a password, and the last administrator stays."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,52 @@ def test_a_name_that_is_taken_empty_or_invisible_is_refused(store: Store, anna: 
     with pytest.raises(ConfigError, match="fewer than 12"):
         add_account(store, "dora", [Role.VIEWER], NOW, password="short")
     assert [account.name for account in store.accounts.read_all()] == ["anna"]
+
+
+@pytest.mark.parametrize(
+    "name", ["new user!", "new user", "a/b", "a\\b", "a:b", "a\u00a0b", "<b>", "a'b", "a,b"]
+)
+def test_a_name_with_blanks_or_other_signs_is_refused_in_words(store: Store, name: str):
+    with pytest.raises(ConfigError):
+        add_account(store, name, [Role.VIEWER], NOW)
+    with pytest.raises(ConfigError, match=r"letters, digits and the signs \. _ - @ only"):
+        add_account(store, "new user!", [Role.VIEWER], NOW)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["anna", "Jörg.Müller", "anna_2@ward-7.example", "Ольга", "王小明", "हिन्दी", "אנה", "٣٤"],
+)
+def test_letters_of_every_script_are_accepted(store: Store, name: str):
+    assert add_account(store, name, [Role.VIEWER], NOW).name == name
+
+
+def test_names_of_a_provider_are_its_own_affair(store: Store):
+    added = add_account(store, "Dora O'Neill", [Role.VIEWER], NOW, origin=Origin.OIDC, subject="1")
+    assert added.name == "Dora O'Neill"
+
+
+def test_who_chose_a_password_decides_whether_it_must_be_changed(store: Store):
+    given = add_account(store, "dora", [Role.VIEWER], NOW, password=PASSWORD)
+    own = add_account(store, "emil", [Role.VIEWER], NOW, password=PASSWORD, own_password=True)
+    outside = add_account(store, "fritz", [Role.VIEWER], NOW, origin=Origin.OIDC, subject="1")
+    states = [read_again(store, one).must_change_password for one in (given, own, outside)]
+    assert states == [True, False, False]
+    change_password(store, given, "another four words", by=given.account_id, own_password=True)
+    change_password(store, own, "another four words", by="c" * 16)
+    assert not read_again(store, given).must_change_password
+    assert read_again(store, own).must_change_password
+
+
+def test_an_account_of_an_earlier_version_need_not_change_its_password(store: Store, anna: Account):
+    """Its sealed values do not say who chose the password."""
+    (row,) = store.accounts._connection.execute("SELECT sealed FROM accounts").fetchall()
+    vault, bound = store.accounts._vault, b"account\0" + anna.account_id.encode()
+    values = json.loads(vault.open(bound, row[0]))
+    del values["must_change_password"]
+    sealed = vault.seal(bound, json.dumps(values).encode())
+    store.accounts._connection.execute("UPDATE accounts SET sealed = ?", (sealed,))
+    assert not read_again(store, anna).must_change_password
 
 
 def test_the_same_person_of_a_provider_gets_one_account(store: Store):

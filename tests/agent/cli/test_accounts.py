@@ -59,12 +59,30 @@ def test_the_first_administrator_is_added_by_whoever_owns_the_site(site: Site):
     assert (row["name"], row["roles"], row["state"], row["id"]) == (
         "clara",
         "administrator",
-        "active",
+        "first password",
         account_id,
     )
     log = intramural("--site", site.directory, "audit", cwd=site.directory).stdout
     assert f"account={account_id} roles=administrator origin=local by=command line" in log
     assert "clara" not in log
+
+
+def test_the_command_says_that_a_given_password_must_be_changed(site: Site):
+    file = site.directory / "password.txt"
+    file.write_text(f"{PASSWORD}\n")
+    options = ("--role", "viewer", "--password-file", file)
+    given = accounts(site, "add", "anna", *options)
+    assert "note: anna has to choose another password at the first sign-in" in given.stderr
+    own = accounts(site, "add", "boris", *options, "--own-password")
+    assert own.stderr == ""
+    assert find(site, "anna").must_change_password
+    assert not find(site, "boris").must_change_password
+    again = accounts(site, "password", "boris", "--password-file", file)
+    assert "boris has to choose another password at the next sign-in" in again.stderr
+    assert find(site, "boris").must_change_password
+    refused = accounts(site, "add", "new user!", *options)
+    assert refused.returncode == 2
+    assert "letters, digits and the signs . _ - @ only" in refused.stderr
 
 
 def type_password(site: Site, *typed: str) -> tuple[int, str]:
