@@ -41,6 +41,7 @@ class Frame:
         run_forms: the forms on the page of a run; None if there are none.
         search_path: where the form is sent that searches the texts of a run; empty if there is none.
         download_path: the page with the files of a suite; empty if there is none.
+        notice: what the form before this page did, in words; empty if there is nothing to confirm.
     """
 
     account: str = ""
@@ -50,3 +51,4 @@ class Frame:
     run_forms: RunForms | None = None
     search_path: str = ""
     download_path: str = ""
+    notice: str = ""

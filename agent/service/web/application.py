@@ -37,10 +37,11 @@ from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
 from agent.service.web.forms import NO_FORM, Form, is_multipart, read_form
 from agent.service.web.guard import Guard
+from agent.service.web.local_paths import NEW_PASSWORD
 from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.refusals import NoPageError, NotAllowedError
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
-from agent.service.web.service import HTML, Desk, Service, build_frame
+from agent.service.web.service import HTML, Desk, Service, redirect
 from agent.service.web.watch import UNKNOWN_ROUTE, Watch
 from agent.store import describe_sqlite_error
 
@@ -87,6 +88,12 @@ _NOT_ALLOWED = _Problem(
     "Not allowed",
     "Your account may not do this.",
     "An administrator can give your account another role.",
+)
+_PASSWORD_DUE = _Problem(
+    403,
+    "Not before another password",
+    "Somebody else chose your password.",
+    "Choose another one first, on any page of the service.",
 )
 _STALE_FORM = _Problem(
     403,
@@ -183,20 +190,27 @@ def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable
 
 
 async def _answer_upload(service: Service, route: Route, request: Request) -> Response:
-    """Answer a form with a large file. Who may not send it is refused before a byte of the file is stored."""
+    """Answer a form with a large file. Who may not send it is refused before a byte of the file is stored.
+
+    If the file is not received, the page of the form shows why, with the fields as they were sent.
+    """
     caller: Caller | None = None
+    sent: dict[str, tuple[str, ...]] = {}
     try:
         caller = await run_in_threadpool(_admit_upload, service, route, request)
         if caller is None:
             return _ask_for_sign_in(request)
-        check = partial(_check_sent_fields, caller)
+        check = partial(_check_sent_fields, caller, sent)
         content_type = request.headers.get("content-type", "")
         async with service.transfers.receive(request.stream(), content_type, check) as form:
             return await run_in_threadpool(_answer_page, service, route, request, form)
     except _RefusedError as refused:
         return _draw_problem(service, request, refused.problem, caller)
     except AgentError as error:
-        return _draw_problem(service, request, _convert_error(error), caller)
+        if not sent:
+            return _draw_problem(service, request, _convert_error(error), caller)
+        form = Form(sent, fault=error)
+        return await run_in_threadpool(_answer_page, service, route, request, form)
 
 
 def _admit_upload(service: Service, route: Route, request: Request) -> Caller | None:
@@ -205,13 +219,19 @@ def _admit_upload(service: Service, route: Route, request: Request) -> Caller | 
         desk = Desk(service, store)
         caller, _ = _find_caller(desk, request)
         if caller is not None:
+            if caller.owes_password:
+                raise _RefusedError(_PASSWORD_DUE)
             call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
             _check_permission(desk.serve(caller.audience), route, call)
         return caller
 
 
-def _check_sent_fields(caller: Caller, fields: Mapping[str, tuple[str, ...]]) -> None:
+def _check_sent_fields(
+    caller: Caller, sent: dict[str, tuple[str, ...]], fields: Mapping[str, tuple[str, ...]]
+) -> None:
+    """Check the secret of a form before its file is stored, and note its fields in `sent`."""
     _check_secret(fields.get("csrf", ("",))[0], caller)
+    sent.update(fields)
 
 
 def _find_uploads() -> Callable[[str], bool]:
@@ -233,6 +253,8 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
             if route.action is not None:
                 if caller is None:
                     return _ask_for_sign_in(request)
+                if caller.owes_password and not route.with_first_password:
+                    return redirect(NEW_PASSWORD)
                 _check_permission(desk, route, call)
                 if route.method == "POST":
                     _check_form(call)
@@ -284,6 +306,8 @@ def _answer_operation(
             call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
             if caller is None:
                 raise _RefusedError(_NO_SIGN_IN)
+            if caller.owes_password:
+                raise _RefusedError(_PASSWORD_DUE)
             desk = desk.serve(caller.audience)
             _check_permission(desk, route, call)
             if route.method != "GET" and caller.session is not None:
@@ -326,6 +350,7 @@ def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure
         form=form.fields,
         files=form.files,
         uploads=form.uploads,
+        upload_fault=form.fault,
         cookie=read_cookie(request, is_secure=is_secure),
         cookies=request.cookies,
     )
@@ -399,6 +424,6 @@ def _draw_problem(
 ) -> Response:
     if request.url.path.startswith(API_PREFIX):
         return _answer_json(problem)
-    frame = build_frame(caller, request.url.path)
+    frame = service.frame(caller, request.url.path)
     content = service.renderer.problem(problem.title, problem.message, problem.advice, "", frame)
     return Response(content, problem.status, media_type=HTML)

@@ -16,10 +16,11 @@ from agent.disclosure.exchange import REJECTION_WORDS, read_rejected, read_signe
 from agent.disclosure.handover import reject_drafts, take_signed, write_drafts
 from agent.disclosure.site_gate import read_newest_registry
 from agent.errors import ConfigError, DisclosureError
+from agent.io.wording import format_count
 from agent.service.web.authors import read_authors
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import find_visible, list_decidable
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 
 _ANOTHER_STEWARD = "Another steward must decide about it."
 
@@ -47,17 +48,14 @@ def take_decision(desk: Desk, call: Call) -> Response:
     if call.get("decision") == "rejected":
         rejection = read_rejected(content)
         _check_may_reject(desk, call, rejection.digests)
-        reject_drafts(desk.site, rejection.digests, rejection.reason, audit)
+        rejected = reject_drafts(desk.site, rejection.digests, rejection.reason, audit)
+        words = _describe_discarded(rejected.discarded)
     else:
         read_signed(content)  # says what kind of file it is, before anything is looked up
-        take_signed(
-            desk.site,
-            content,
-            desk.store.clock.today_day(),
-            audit,
-            partial(check_approver, desk, call),
-        )
-    return redirect("/outbox")
+        check = partial(check_approver, desk, call)
+        approved = take_signed(desk.site, content, desk.store.clock.today_day(), audit, check)
+        words = f"{format_count(len(approved), 'statement')} approved. Nothing was sent yet."
+    return desk.confirm(call, "/outbox", words)
 
 
 def reject(desk: Desk, call: Call) -> Response:
@@ -72,8 +70,13 @@ def reject(desk: Desk, call: Call) -> Response:
             "Open the outbox again: somebody else has decided about it.",
         )
     _check_may_reject(desk, call, [submission.digest])
-    reject_drafts(desk.site, [submission.digest], reason, partial(record_event, desk, call))
-    return redirect("/outbox")
+    audit = partial(record_event, desk, call)
+    rejected = reject_drafts(desk.site, [submission.digest], reason, audit)
+    return desk.confirm(call, "/outbox", _describe_discarded(rejected.discarded))
+
+
+def _describe_discarded(digests: Collection[str]) -> str:
+    return f"{format_count(len(digests), 'draft')} rejected and deleted."
 
 
 def _check_may_reject(desk: Desk, call: Call, digests: Collection[str]) -> None:

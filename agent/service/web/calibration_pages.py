@@ -12,7 +12,7 @@ from agent.calibration.make_calibration import (
 from agent.errors import AgentError, ConfigError
 from agent.service.web.call import Call
 from agent.service.web.numbers import read_whole_number
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.store import PUBLIC
 
 _FIELDS = {"name": "", "items": "60", "raters": "2", "seed": "", "of": "", "with_reference": ""}
@@ -34,7 +34,8 @@ def make(desk: Desk, call: Call) -> Response:
         make_calibration(site, wanted, None, call.signed_in.account.account_id)
     except AgentError as error:
         return _draw_form(desk, call, f"{error}. {error.advice}")
-    return redirect(f"/rating/of/{wanted.name}")
+    words = f"The answers of calibration {wanted.name} are chosen."
+    return desk.confirm(call, f"/rating/of/{wanted.name}", words)
 
 
 def _draw_form(desk: Desk, call: Call, problem: str = "") -> Response:
@@ -76,4 +77,5 @@ def delete(desk: Desk, call: Call) -> Response:
     if call.get("confirmed") != "yes":
         raise ConfigError("the deletion was not confirmed", "Tick the box and send the form again.")
     delete_calibration(desk.store, calibration.name, call.signed_in.account.account_id)
-    return redirect("/rating")
+    words = f"Calibration {calibration.name} is deleted with its grades."
+    return desk.confirm(call, "/rating", words)

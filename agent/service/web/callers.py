@@ -42,6 +42,11 @@ class Caller:
             return False
         return find_reach(self.account, action) is not None
 
+    @property
+    def owes_password(self) -> bool:
+        """Whether the caller has to choose another password before anything else; a program with a token need not."""
+        return self.session is not None and self.account.must_change_password
+
     def can_enter(self, action: Action) -> bool:
         """Return whether the caller may take an action at all, be it only on what is their own."""
         if self.scopes is not None and action not in self.scopes:

@@ -8,17 +8,19 @@ from agent.delivery.outbox import Outbox
 from agent.disclosure.approval import discard
 from agent.disclosure.drafting import abandon_plan, plan_evaluation, withdraw_result
 from agent.errors import AgentError, ConfigError, DisclosureError
+from agent.io.wording import format_count
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN, read_authors
 from agent.service.web.call import Call
 from agent.service.web.drafting_pages import list_scorecard_names
 from agent.service.web.outbox_pages import find_visible, require_registry
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from protocol.predicates import ABANDON_REASONS, MODEL_ASSURANCES, WITHDRAW_REASONS
 
 _MAX_PLAN_DAYS = 127  # the protocol's limit
 _PLAN_DAYS = 30
 _REFUSED = 409
+_WAITS = "It waits for a steward."
 _ASSURANCE_WORDS = {
     "served_claimed": "its server says so",
     "weights_hashed": "the agent itself serves it, and every run is made with the same weights",
@@ -49,7 +51,7 @@ def draft_plan(desk: Desk, call: Call) -> Response:
         )
     except AgentError as error:
         return _draw_plan_form(desk, call, status=_REFUSED, problem=f"{error}. {error.advice}")
-    return redirect(f"/outbox/{drafted.digest}")
+    return desk.confirm(call, f"/outbox/{drafted.digest}", f"The plan is drafted. {_WAITS}")
 
 
 def abandon(desk: Desk, call: Call) -> Response:
@@ -61,7 +63,8 @@ def abandon(desk: Desk, call: Call) -> Response:
     drafted = abandon_plan(
         desk.site, submission.digest, reason, desk.store.clock.today_day(), audit
     )
-    return redirect(f"/outbox/{drafted.digest}")
+    words = f"The statement that the plan is given up is drafted. {_WAITS}"
+    return desk.confirm(call, f"/outbox/{drafted.digest}", words)
 
 
 def withdraw(desk: Desk, call: Call) -> Response:
@@ -73,7 +76,8 @@ def withdraw(desk: Desk, call: Call) -> Response:
     drafted = withdraw_result(
         desk.site, submission.digest, reason, desk.store.clock.today_day(), audit
     )
-    return redirect(f"/outbox/{drafted.digest}")
+    words = f"The withdrawal is drafted. {_WAITS}"
+    return desk.confirm(call, f"/outbox/{drafted.digest}", words)
 
 
 def discard_draft(desk: Desk, call: Call) -> Response:
@@ -85,10 +89,10 @@ def discard_draft(desk: Desk, call: Call) -> Response:
             f"draft {submission.digest[:12]} is not your work, so you cannot discard it",
             "A steward can reject it.",
         )
-    discard(
+    gone = discard(
         Outbox(desk.site.submissions), submission.digest, audit=partial(record_event, desk, call)
     )
-    return redirect("/outbox")
+    return desk.confirm(call, "/outbox", f"{format_count(len(gone), 'draft')} discarded.")
 
 
 def _draw_plan_form(desk: Desk, call: Call, *, status: int = 200, problem: str = "") -> Response:

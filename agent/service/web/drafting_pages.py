@@ -11,10 +11,11 @@ from agent.disclosure.prepare import check_models, check_scorecard
 from agent.disclosure.prospects import UNREGISTERED, Prospect, foretell
 from agent.disclosure.site_gate import list_scorecards, open_gate
 from agent.errors import AgentError, ConfigError
+from agent.io.wording import format_count
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import require_registry
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from protocol.registry import Registry
 
 _REFUSED = 409
@@ -83,9 +84,9 @@ def draft(desk: Desk, call: Call) -> Response:
     except AgentError as error:
         return _draw(desk, call, wish, status=_REFUSED, problem=f"{error}. {error.advice}")
     drafted = done.prepared.submissions
-    if len(drafted) == 1:
-        return redirect(f"/outbox/{drafted[0].digest}")
-    return redirect("/outbox")
+    words = f"{format_count(len(drafted), 'result')} drafted, for a steward to decide about."
+    address = f"/outbox/{drafted[0].digest}" if len(drafted) == 1 else "/outbox"
+    return desk.confirm(call, address, words)
 
 
 def _look_ahead(desk: Desk, wish: Wish) -> Outlook:

@@ -16,7 +16,7 @@ from agent.service.pages import suite_slug
 from agent.service.web.call import Call
 from agent.service.web.queueing import queue_for_caller
 from agent.service.web.run_choices import read_choices
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.service.web.shown_jobs import is_veiled, veil_job, veil_jobs
 from agent.store.jobs import Job, JobState
 
@@ -80,11 +80,14 @@ def show_log(desk: Desk, call: Call) -> Response:
 def cancel(desk: Desk, call: Call) -> Response:
     """Cancel a job, or ask for a running one to be stopped."""
     job = find_job(desk, call.path["job_id"])
+    words = "The job had ended already."
     if desk.store.jobs.cancel(job.job_id, time.time()):
         desk.store.audit.record(
             "job cancelled", f"job={job.job_id} account={call.signed_in.account.account_id}"
         )
-    return redirect(f"/jobs/{job.job_id}")
+        is_running = job.state is not JobState.QUEUED
+        words = "The job stops within a minute." if is_running else "The job is cancelled."
+    return desk.confirm(call, f"/jobs/{job.job_id}", words)
 
 
 def move_first(desk: Desk, call: Call) -> Response:
@@ -93,14 +96,20 @@ def move_first(desk: Desk, call: Call) -> Response:
     waiting = [other for other in desk.store.jobs.list_open() if other.state is JobState.QUEUED]
     if waiting and waiting[0].job_id != job.job_id:
         desk.store.jobs.move(job.job_id, waiting[0].job_id)
-    return redirect(f"/jobs/{job.job_id}")
+    return _confirm_move(desk, call, job, "The job is the first of those that wait.")
 
 
 def move_last(desk: Desk, call: Call) -> Response:
     """Move a waiting job behind all other waiting ones."""
     job = find_job(desk, call.path["job_id"])
     desk.store.jobs.move(job.job_id, None)
-    return redirect(f"/jobs/{job.job_id}")
+    return _confirm_move(desk, call, job, "The job is the last of those that wait.")
+
+
+def _confirm_move(desk: Desk, call: Call, job: Job, words: str) -> Response:
+    if find_job(desk, job.job_id).state is not JobState.QUEUED:
+        words = "The job does not wait any more, so nothing was changed."
+    return desk.confirm(call, f"/jobs/{job.job_id}", words)
 
 
 def retry(desk: Desk, call: Call) -> Response:
@@ -110,7 +119,7 @@ def retry(desk: Desk, call: Call) -> Response:
         raise ConfigError("this job has not ended", "Wait until it has ended, or cancel it.")
     check_may_queue(call)
     again = queue_for_caller(desk, call, job.arguments, job.title)
-    return redirect(f"/jobs/{again.job_id}")
+    return desk.confirm(call, f"/jobs/{again.job_id}", "The job is queued again, as this new one.")
 
 
 def find_owner(desk: Desk, call: Call) -> str | None:

@@ -16,7 +16,7 @@ from agent.service.web.approval_pages import find_party_fault, record_event
 from agent.service.web.authors import read_authors
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import require_registry
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.service.web.waiting_requests import WaitingRequest, find_waiting_request
 from protocol.describe import describe_request
 from protocol.envelope import Envelope
@@ -67,7 +67,8 @@ def hand_in(desk: Desk, call: Call) -> Response:
         raise DeliveryError(
             f"the request was not delivered: {error}", "Hand the same file in again later."
         ) from None
-    return redirect("/outbox")
+    words = "The request is signed and sent. The central team decides about it."
+    return desk.confirm(call, "/outbox", words)
 
 
 def _check_signer(desk: Desk, call: Call, opened: Envelope) -> None:

@@ -1,4 +1,9 @@
-"""Paths of this service that come from outside, such as the page to go to after the sign-in."""
+"""Paths of this service that come from outside, such as the page to go to after the sign-in; and one that all need."""
+
+from typing import Final
+
+NEW_PASSWORD: Final = "/account/new-password"  # noqa: S105 - the path of a page
+"""Where someone chooses another password in place of the one that somebody else chose."""
 
 
 def choose_local_path(wanted: str) -> str:

@@ -22,7 +22,7 @@ from agent.service.web.model_lines import (
     list_file_faults,
     read_models,
 )
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 
 PATH: Final = "/models/{deployment:path}"
 _LOG_SHOWN: Final = 16 * 1024  # bytes at the end of a server's log
@@ -73,7 +73,7 @@ def probe(desk: Desk, call: Call) -> Response:
     with desk.service.probing.begin(deployment.name):
         desk.store.audit.record("model probed", f"deployment={deployment.name}", by=account)
         probe_and_keep(desk.site, deployment)
-    return redirect(f"/models/{quote(deployment.name)}")
+    return desk.confirm(call, f"/models/{quote(deployment.name)}", "The probe has ended.")
 
 
 def _find_deployment(desk: Desk, call: Call) -> Deployment:

@@ -17,8 +17,8 @@ from agent.service.web.model_lines import ModelLine, list_file_faults, read_mode
 from agent.service.web.queueing import queue_for_caller, schedule_for_caller
 from agent.service.web.refusals import NotAllowedError
 from agent.service.web.run_choices import DEFAULT_SUITE, Wish, read_choices
-from agent.service.web.schedule_pages import SCHEDULES
-from agent.service.web.service import Desk, redirect
+from agent.service.web.schedule_pages import SCHEDULE_ADDED, SCHEDULES
+from agent.service.web.service import Desk
 from agent.store import Job
 
 _FORECAST_WITHIN_S = (
@@ -83,12 +83,12 @@ def answer_form(desk: Desk, call: Call) -> Response:
             return _draw_form(desk, call, wish, forecast=forecast)
         if call.get("step") == "schedule":
             schedule_for_caller(desk, call, call.require("cron", "The time"), arguments)
-            return redirect(SCHEDULES)
+            return desk.confirm(call, SCHEDULES, SCHEDULE_ADDED)
         job = queue_for_caller(desk, call, arguments)
     except AgentError as error:
         faults = (*list_file_faults(desk, error), error.advice)
         return _draw_form(desk, call, wish, status=400, problem=_join_sentences(faults))
-    return redirect(f"/jobs/{job.job_id}")
+    return desk.confirm(call, f"/jobs/{job.job_id}", "The run is queued.")
 
 
 def _draw_form(

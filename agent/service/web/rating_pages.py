@@ -209,7 +209,8 @@ def finish(desk: Desk, call: Call) -> Response:
     """Lock the caller's grades."""
     calibration = require_calibration(desk.store, call.path["name"])
     finish_grading(desk.store, calibration, call.signed_in.account.account_id)
-    return redirect(f"/rating/of/{calibration.name}")
+    words = "Your grades are locked. Thank you."
+    return desk.confirm(call, f"/rating/of/{calibration.name}", words)
 
 
 def _require_seat(desk: Desk, call: Call) -> _Seat:

@@ -35,7 +35,7 @@ from agent.review.sample import (
 from agent.service.web.call import Call
 from agent.service.web.numbers import read_whole_number
 from agent.service.web.review_views import TextView, view_text
-from agent.service.web.service import HTML, Desk, build_frame, redirect
+from agent.service.web.service import HTML, Desk
 from agent.store import PUBLIC, Review
 from agent.store.reviews import RecordState
 
@@ -89,7 +89,8 @@ def make(desk: Desk, call: Call) -> Response:
         make_review(site, wanted, call.signed_in.account.account_id)
     except AgentError as error:
         return _draw_form(desk, call, f"{error}. {error.advice}")
-    return redirect(f"/redaction/of/{wanted.name}")
+    words = f"The records of review {wanted.name} are chosen."
+    return desk.confirm(call, f"/redaction/of/{wanted.name}", words)
 
 
 def _draw_form(desk: Desk, call: Call, problem: str = "") -> Response:
@@ -141,9 +142,12 @@ def mark(desk: Desk, call: Call) -> Response:
         return _draw_record(desk, call, unknown)
     address = f"/redaction/of/{review.name}"
     if not is_done:
-        return redirect(f"{address}/records/{record}#missed")
+        return desk.confirm(call, f"{address}/records/{record}#missed", "The marks are saved.")
     following = _find_open(desk.store.reviews.read_states(review.name), record)
-    return redirect(f"{address}/records/{following}#main" if following else address)
+    if following:
+        words = f"Record {record} is reviewed; this is the next one."
+        return desk.confirm(call, f"{address}/records/{following}#main", words)
+    return desk.confirm(call, address, f"Record {record} is reviewed. No other one waits.")
 
 
 def _draw_record(desk: Desk, call: Call, unknown: Sequence[tuple[str, str]] = ()) -> Response:
@@ -153,7 +157,7 @@ def _draw_record(desk: Desk, call: Call, unknown: Sequence[tuple[str, str]] = ()
     states = desk.store.reviews.read_states(review.name)
     numbers = [state.record for state in states]
     rows = [*unknown, *[("", "NAME")] * ROWS][: max(ROWS, len(unknown))]
-    frame = build_frame(call.caller, call.route)
+    frame = desk.service.frame(call.caller, call.route)
     content = desk.service.revealing_renderer.page(
         "web/review_record.html",
         frame,
@@ -248,4 +252,5 @@ def delete(desk: Desk, call: Call) -> Response:
     if call.get("confirmed") != "yes":
         raise ConfigError("the deletion was not confirmed", "Tick the box and send the form again.")
     delete_review(desk.store, review.name, call.signed_in.account.account_id)
-    return redirect("/redaction")
+    words = f"Review {review.name} is deleted with its texts."
+    return desk.confirm(call, "/redaction", words)

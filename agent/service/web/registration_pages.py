@@ -17,7 +17,7 @@ from agent.io.wording import format_count
 from agent.service.web.approval_pages import record_event
 from agent.service.web.authors import BEGUN
 from agent.service.web.call import Call
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from protocol.registry import Registry
 
 _REFUSED = 409
@@ -88,7 +88,8 @@ def register(desk: Desk, call: Call) -> Response:
     except AgentError as error:
         return _draw(desk, call, benchmark, status=_REFUSED, problem=f"{error}. {error.advice}")
     assert done.submission is not None, "this was no dry run"
-    return redirect(f"/outbox/{done.submission.digest}")
+    words = "The data is frozen, and the statement about it drafted. It waits for a steward."
+    return desk.confirm(call, f"/outbox/{done.submission.digest}", words)
 
 
 def _draw(

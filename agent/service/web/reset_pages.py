@@ -17,7 +17,7 @@ from agent.service.web.authors import BEGUN
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import require_registry
 from agent.service.web.rotation_pages import require_steward_public
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 
 _REFUSED = 409
 _REASONS = {
@@ -54,7 +54,8 @@ def answer_reset_form(desk: Desk, call: Call) -> Response:
     except AgentError as error:
         problem = f"{error}. {error.advice}"
         return _draw_reset_form(desk, call, status=_REFUSED, problem=problem, standing=standing)
-    return redirect("/federation/requests/reset")
+    words = "The request is made. It waits for a steward, in the outbox."
+    return desk.confirm(call, "/federation/requests/reset", words)
 
 
 def _read_reset_wish(call: Call) -> ResetWish:

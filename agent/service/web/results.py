@@ -20,7 +20,7 @@ from agent.service.pages import PageFile, SitePages
 from agent.service.web import run_pages
 from agent.service.web.call import Call
 from agent.service.web.refusals import NoPageError, NotAllowedError
-from agent.service.web.service import Desk, build_frame
+from agent.service.web.service import Desk
 from agent.store import PUBLIC
 
 # Pages that show texts of instances, redacted.
@@ -70,7 +70,7 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     caller = call.signed_in
     if not caller.may(Action.VIEW_INSTANCES):
         raise NotAllowedError("Your account may not see texts of instances.")
-    frame = build_frame(caller, call.route)
+    frame = desk.service.frame(caller, call.route)
     if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
         frame = replace(frame, reveal_path=f"/reveal/{path}")
     if listed := _INSTANCES.fullmatch(path):
@@ -86,7 +86,7 @@ def reveal(desk: Desk, call: Call) -> Response:
     if reason not in REASONS:
         raise ConfigError("no reason was chosen", "Go back and choose why you need the original.")
     revealed_to = f"account={call.signed_in.account.account_id} reason={reason}"
-    frame = build_frame(call.caller, call.route)
+    frame = desk.service.frame(call.caller, call.route)
     renderer = desk.service.revealing_renderer
     page = desk.service.texts.draw(path, frame, renderer, desk.audience, revealed_to)
     if page is None:
@@ -95,7 +95,7 @@ def reveal(desk: Desk, call: Call) -> Response:
 
 
 def _draw_figures(desk: Desk, call: Call, path: str) -> PageFile | None:
-    frame = build_frame(call.caller, call.route)
+    frame = desk.service.frame(call.caller, call.route)
     if run := _RUN.fullmatch(path):
         frame = replace(frame, run_forms=run_pages.build_forms(desk, call, run[1]))
     if (suite := _SUITE.fullmatch(path)) and call.signed_in.may(Action.EXPORT_TABLES):

@@ -13,7 +13,7 @@ from agent.service.web.authors import BEGUN
 from agent.service.web.call import Call
 from agent.service.web.federation_pages import show_federation
 from agent.service.web.outbox_pages import require_registry
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from protocol.keys import PublicKey
 
 _REFUSED = 409
@@ -42,7 +42,8 @@ def request_rotation(desk: Desk, call: Call) -> Response:
         )
     except AgentError as error:
         return _draw_rotation_form(desk, call, status=_REFUSED, problem=f"{error}. {error.advice}")
-    return redirect("/federation/requests/rotate")
+    words = "The request is made. It waits for a steward, in the outbox."
+    return desk.confirm(call, "/federation/requests/rotate", words)
 
 
 def cancel(desk: Desk, call: Call) -> Response:
@@ -54,7 +55,7 @@ def cancel(desk: Desk, call: Call) -> Response:
         )
     except AgentError as error:
         return show_federation(desk, call, status=_REFUSED, problem=f"{error}. {error.advice}")
-    return redirect("/federation")
+    return desk.confirm(call, "/federation", "The rotation is cancelled.")
 
 
 def require_steward_public(call: Call) -> PublicKey:

@@ -47,6 +47,7 @@ from agent.service.web import (
     style_sheets,
 )
 from agent.service.web.call import Call
+from agent.service.web.local_paths import NEW_PASSWORD
 from agent.service.web.service import Desk
 
 Owner = Callable[[Desk, Call], str | None]
@@ -64,6 +65,7 @@ class Route:
         find_owner: finds the account that owns what is meant, for roles that may do this with their own only; None if
             nothing with an owner is meant, or the handler shows what is the caller's own.
         takes_upload: whether its form may carry a large file, which goes to the disk as it arrives.
+        with_first_password: whether it is open to someone whose password somebody else chose.
     """
 
     method: Literal["GET", "POST"]
@@ -72,6 +74,7 @@ class Route:
     handler: Callable[[Desk, Call], Response]
     find_owner: Owner | None = None
     takes_upload: bool = False
+    with_first_password: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,13 @@ PAGES: tuple[Route, ...] = (
     Route("POST", "/sign-in", None, sign_in_pages.sign_in),
     Route("GET", "/sign-in/provider", None, outside_sign_in.go_to_provider),
     Route("GET", outside_sign_in.RETURN_PATH, None, outside_sign_in.come_from_provider),
-    Route("POST", "/sign-out", Action.MANAGE_OWN_ACCOUNT, sign_in_pages.sign_out),
+    Route(
+        "POST",
+        "/sign-out",
+        Action.MANAGE_OWN_ACCOUNT,
+        sign_in_pages.sign_out,
+        with_first_password=True,
+    ),
     Route("GET", "/", Action.VIEW_BOARDS, start_page.show_start),
     Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
     Route("POST", "/reveal/{path:path}", Action.REVEAL, results.reveal),
@@ -288,7 +297,20 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/accounts/{account_id}", Action.MANAGE_ACCOUNTS, account_pages.show_account),
     Route("POST", "/accounts/{account_id}", Action.MANAGE_ACCOUNTS, account_pages.change),
     Route("GET", "/account", Action.MANAGE_OWN_ACCOUNT, account_pages.show_own),
-    Route("POST", "/account/password", Action.MANAGE_OWN_ACCOUNT, account_pages.set_own_password),
+    Route(
+        "GET",
+        NEW_PASSWORD,
+        Action.MANAGE_OWN_ACCOUNT,
+        account_pages.show_new_password,
+        with_first_password=True,
+    ),
+    Route(
+        "POST",
+        "/account/password",
+        Action.MANAGE_OWN_ACCOUNT,
+        account_pages.set_own_password,
+        with_first_password=True,
+    ),
     Route("POST", "/account/sessions", Action.MANAGE_OWN_ACCOUNT, account_pages.end_own_sessions),
     Route("POST", "/account/tokens", Action.MANAGE_OWN_ACCOUNT, account_pages.make_own_token),
     Route(

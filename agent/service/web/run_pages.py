@@ -11,7 +11,7 @@ from agent.service.frame import RunForms
 from agent.service.heads import build_run_head
 from agent.service.pages import suite_slug
 from agent.service.web.call import Call
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.store import Run
 
 
@@ -20,10 +20,12 @@ def change_privacy(desk: Desk, call: Call) -> Response:
     run = find_run(desk, call)
     if call.get("private") == "yes":
         unshare_run(desk.site, desk.store, run, by=call.signed_in.account.account_id)
+        words = "Only you see this run now."
     else:
         share_run(desk.store, run)
+        words = "Everyone sees this run now."
     desk.service.kept_pages.forget()
-    return redirect(f"/results/runs/{run.run_id}/index.html")
+    return desk.confirm(call, f"/results/runs/{run.run_id}/index.html", words)
 
 
 def ask_to_delete(desk: Desk, call: Call) -> Response:
@@ -45,9 +47,10 @@ def delete(desk: Desk, call: Call) -> Response:
     run = find_run(desk, call)
     delete_run(desk.site, desk.store, run, by=call.signed_in.account.account_id)
     desk.service.kept_pages.forget()
+    words = f"The run {run.name} is deleted with its texts."
     if run.suite in desk.store.runs.list_suites():
-        return redirect(f"/results/suites/{suite_slug(run.suite)}/index.html")
-    return redirect("/results/index.html")
+        return desk.confirm(call, f"/results/suites/{suite_slug(run.suite)}/index.html", words)
+    return desk.confirm(call, "/results/index.html", words)
 
 
 def find_run(desk: Desk, call: Call) -> Run:

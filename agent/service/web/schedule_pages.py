@@ -11,11 +11,12 @@ from agent.jobs.cron import find_next_time
 from agent.service.web.call import Call
 from agent.service.web.job_pages import check_may_queue, find_readable_job, name_accounts
 from agent.service.web.queueing import schedule_for_caller
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.service.web.shown_jobs import veil_schedule
 from agent.store import Schedule
 
 SCHEDULES = "/jobs/schedules"
+SCHEDULE_ADDED = "The schedule is added."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def repeat_job(desk: Desk, call: Call) -> Response:
     job = find_readable_job(desk, call.path["job_id"])
     check_may_queue(call)
     schedule_for_caller(desk, call, call.require("cron", "The time"), job.arguments, job.title)
-    return redirect(SCHEDULES)
+    return desk.confirm(call, SCHEDULES, SCHEDULE_ADDED)
 
 
 def end_schedule(desk: Desk, call: Call) -> Response:
@@ -66,7 +67,7 @@ def end_schedule(desk: Desk, call: Call) -> Response:
         raise ConfigError("there is no such schedule", "It may have been ended already.")
     account = call.signed_in.account.account_id
     desk.store.audit.record("schedule ended", f"schedule={schedule_id} account={account}")
-    return redirect(SCHEDULES)
+    return desk.confirm(call, SCHEDULES, "The schedule is ended. Jobs that it queued stay.")
 
 
 def find_owner(desk: Desk, call: Call) -> str | None:

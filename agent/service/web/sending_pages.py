@@ -6,10 +6,11 @@ from starlette.responses import Response
 
 from agent.disclosure.dispatch import list_unsent, send_chosen
 from agent.errors import BusyError, DeliveryError
+from agent.io.wording import format_count
 from agent.service.web.approval_pages import record_event
 from agent.service.web.call import Call
 from agent.service.web.outbox_pages import list_outbox
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 
 _NOT_DELIVERED = 502
 _BUSY = 503
@@ -23,10 +24,10 @@ def send_approved(desk: Desk, call: Call) -> Response:
     """
     try:
         chosen = list_unsent(desk.site)
+        sent = 0
         if chosen:
-            send_chosen(
-                desk.site, chosen, desk.store.clock.today_day(), partial(record_event, desk, call)
-            )
+            audit = partial(record_event, desk, call)
+            sent = len(send_chosen(desk.site, chosen, desk.store.clock.today_day(), audit))
     except DeliveryError as error:
         return list_outbox(
             desk,
@@ -36,4 +37,5 @@ def send_approved(desk: Desk, call: Call) -> Response:
         )
     except BusyError as error:
         return list_outbox(desk, call, status=_BUSY, problem=f"{error}. {error.advice}")
-    return redirect("/outbox")
+    words = f"{format_count(sent, 'statement')} sent and answered." if sent else "Nothing waited."
+    return desk.confirm(call, "/outbox", words)

@@ -14,6 +14,7 @@ from agent.service.web.busy import BusyNames
 from agent.service.web.call import Call
 from agent.service.web.callers import Caller
 from agent.service.web.health import HealthChecks
+from agent.service.web.notices import Notices
 from agent.service.web.page_cache import PageCache
 from agent.service.web.texts import TextReader
 from agent.service.web.transfers import Transfers
@@ -61,6 +62,7 @@ class Service:
         self.changing = BusyNames("somebody is changing the settings")
         self.health = HealthChecks(site.directory)
         self.transfers = Transfers(site.transfers)
+        self.notices = Notices()
         self.find_queue_problem: Callable[[], str] = lambda: ""
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
@@ -71,6 +73,13 @@ class Service:
     def is_secure(self) -> bool:
         """Whether people open the service by HTTPS."""
         return self.origin.startswith("https://")
+
+    def frame(self, caller: Caller | None, path: str) -> Frame:
+        """Return the frame of a page at `path`, with what the form before it did."""
+        frame = build_frame(caller, path)
+        if caller is None or caller.session is None:
+            return frame
+        return replace(frame, notice=self.notices.take(caller.session.session_id, path))
 
     def reload(self) -> None:
         """Read the settings again. Those that are used from the start only, such as the address, stay as they were."""
@@ -103,15 +112,30 @@ class Desk:
 
     def draw(self, template: str, call: Call, status: int = 200, **fields: object) -> Response:
         """Draw a page from a template of the folder `web`."""
-        frame = build_frame(call.caller, call.route)
+        frame = self.service.frame(call.caller, call.route)
         content = self.service.renderer.page(f"web/{template}", frame, **fields)
         return Response(content, status, media_type=HTML)
+
+    def confirm(self, call: Call, address: str, words: str) -> Response:
+        """Send the browser to another page after a form was accepted; there, `words` say what was done.
+
+        Args:
+            call: the request with the form.
+            address: where the browser goes.
+            words: one or two sentences.
+        """
+        session = call.signed_in.session
+        if session is not None:
+            self.service.notices.leave(session.session_id, address, words)
+        return redirect(address)
 
 
 def build_frame(caller: Caller | None, path: str) -> Frame:
     """Return the frame of a page at `path`: the rooms that the caller may enter."""
     if caller is None:
         return Frame()
+    if caller.owes_password:
+        return Frame(account=caller.account.name, csrf=caller.csrf)
     rooms = [
         Room(name, address, is_current=_is_in_room(path, address))
         for name, address, action in _ROOMS
@@ -127,5 +151,5 @@ def _is_in_room(path: str, address: str) -> bool:
 
 
 def redirect(path: str) -> Response:
-    """Send the browser to another page of the service, after a form was accepted."""
+    """Send the browser to another page of the service. After a form was accepted, see `Desk.confirm`."""
     return RedirectResponse(path, 303)

@@ -11,7 +11,7 @@ from agent.io.disk_room import find_room, is_nearly_full
 from agent.io.wording import format_count, format_size
 from agent.service.web.call import Call
 from agent.service.web.model_lines import describe_age, list_file_faults
-from agent.service.web.service import Desk, redirect
+from agent.service.web.service import Desk
 from agent.service.web.setting_words import group_settings
 from agent.site.change_settings import change_setting, read_given
 from agent.site.settings import read_settings
@@ -45,7 +45,7 @@ def check_health(desk: Desk, call: Call) -> Response:
     """Begin all checks of `intramural doctor`."""
     desk.store.audit.record("health checked", "", by=call.signed_in.account.account_id)
     desk.service.health.begin()
-    return redirect(HEALTH)
+    return desk.confirm(call, HEALTH, "The checks are under way.")
 
 
 def show_settings(desk: Desk, call: Call) -> Response:
@@ -67,7 +67,8 @@ def change(desk: Desk, call: Call) -> Response:
         faults = " ".join(list_file_faults(desk, error))
         return _draw_settings(desk, call, 400, f"{faults}. {error.advice}", name)
     desk.service.reload()
-    return redirect(f"{SETTINGS}#{name}")
+    words = f"{name} is changed to {text.strip()}." if text.strip() else f"{name} has its default."
+    return desk.confirm(call, f"{SETTINGS}#{name}", words)
 
 
 def _draw_settings(

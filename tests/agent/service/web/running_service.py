@@ -44,7 +44,9 @@ def add_people(site: Site) -> dict[str, Account]:
     accounts: dict[str, Account] = {}
     with site.store() as store:
         for name, roles in PEOPLE.items():
-            accounts[name] = add_account(store, name, roles, time.time(), password=PASSWORD)
+            accounts[name] = add_account(
+                store, name, roles, time.time(), password=PASSWORD, own_password=True
+            )
     return accounts
 
 

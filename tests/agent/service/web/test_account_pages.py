@@ -2,8 +2,13 @@
 
 import re
 
+from agent.access.roles import Action
+from agent.service.web.application import API_PREFIX
+from agent.service.web.routes import API, PAGES
 from agent.store import Account
-from tests.agent.service.web.running_service import PASSWORD, RunningService
+from tests.agent.service.filled_site import FilledSite
+from tests.agent.service.web.running_service import PASSWORD, Browser, RunningService
+from tests.agent.service.web.test_routes import fill_path, own_things
 
 NEW = "another horse battery"
 
@@ -55,8 +60,6 @@ def test_a_token_is_shown_once_works_and_is_revoked(running: RunningService):
 
 
 def test_nobody_revokes_the_token_of_another(running: RunningService, people: dict[str, Account]):
-    from agent.access.roles import Action
-
     token = running.make_token(people["dan"], Action.VIEW_JOBS)
     with running.site.store() as store:
         (row,) = store.api_tokens.read_all()
@@ -79,8 +82,8 @@ def test_a_form_that_is_refused_stays_on_its_page(running: RunningService):
         (
             "/account/tokens",
             dana,
-            {"label": "x", "days": "900", "scope": ["view_jobs"]},
-            "1 to 90 days",
+            {"label": "x", "days": "-3", "scope": ["view_jobs"]},
+            "a whole number from 1 to 90",
         ),
         ("/account/tokens", dana, {"label": "x", "days": "7"}, "no action was chosen"),
         (
@@ -112,6 +115,7 @@ def test_an_administrator_adds_and_locks_an_account(running: RunningService):
     page = added.headers["location"]
     noor = running.visit()
     assert noor.send("/sign-in", name="noor", password=NEW).status_code == 303
+    choose_password(noor, NEW, "four other words 4")
     assert noor.get("/jobs").status_code == 200
     assert ada.submit(page, step="lock").status_code == 303
     assert noor.get("/jobs").status_code == 303
@@ -131,6 +135,103 @@ def test_the_last_administrator_cannot_lock_themself_out_or_reveal_to_themself(
     assert ada.submit(page, step="roles", role=["viewer"]).status_code == 400
     assert ada.submit(page, step="reveal").status_code == 400
     assert ada.get("/accounts").status_code == 200
+
+
+def choose_password(browser: Browser, present: str, new: str) -> None:
+    """Choose another password on the page that shows nothing else."""
+    page = browser.get("/account/new-password").text
+    secret = re.search(r'name="csrf" value="([0-9a-f]{64})"', page)
+    assert secret is not None
+    done = browser.send(
+        "/account/password", csrf=secret.group(1), present=present, new=new, again=new
+    )
+    assert (done.status_code, done.headers["location"]) == (303, "/")
+
+
+def test_a_password_that_somebody_else_chose_opens_nothing_but_the_page_to_change_it(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    """The first password of an account, which its administrator knows, could be used for ever."""
+    page = f"/accounts/{people['dana'].account_id}"
+    assert running.sign_in("ada").submit(page, step="password", password=NEW).status_code == 303
+    dana = running.visit()
+    assert dana.send("/sign-in", name="dana", password=NEW).status_code == 303
+    things = own_things(filled, running, people["dana"].account_id)
+    form = dana.get("/account/new-password")
+    secret = re.search(r'name="csrf" value="([0-9a-f]{64})"', form.text)
+    assert secret is not None
+    assert '<nav aria-label="Main">' not in form.text or "/jobs" not in form.text
+    open_paths = {"/account/new-password", "/account/password", "/sign-out"}
+    events = len(read_events(running))
+    for route in PAGES:
+        if route.action is None or route.path in open_paths:
+            continue
+        path = fill_path(route.path, things)
+        is_read = route.method == "GET"
+        answer = dana.get(path) if is_read else dana.send(path, csrf=secret.group(1))
+        assert (answer.status_code, answer.headers["location"]) == (303, "/account/new-password")
+    for operation in API:
+        path = API_PREFIX + fill_path(operation.path, things)
+        headers = {"Origin": dana.origin, "X-CSRF": secret.group(1)}
+        body = {"arguments": ["run"]} if operation.body else None
+        refused = dana.client.request(operation.method, path, json=body, headers=headers)
+        assert refused.status_code == 403, operation.path
+        assert refused.json()["error"] == "Somebody else chose your password."
+    upload = dana.upload("/benchmarks/pubmed_qa/data", b"x", csrf=secret.group(1))
+    assert upload.status_code == 403
+    assert len(read_events(running)) == events
+    same = dana.send("/account/password", csrf=secret.group(1), present=NEW, new=NEW, again=NEW)
+    assert same.status_code == 400
+    assert "this is the present password" in same.text
+    choose_password(dana, NEW, "four other words 4")
+    assert dana.get("/jobs").status_code == 200
+    assert dana.get("/account/new-password").headers["location"] == "/account"
+
+
+def read_events(running: RunningService) -> list[str]:
+    with running.site.store() as store:
+        return [f"{event.event} {event.detail}" for event in store.audit.read_events()]
+
+
+def test_an_administrator_revokes_a_token_and_sets_a_password(
+    running: RunningService, people: dict[str, Account]
+):
+    """Both could be done only on the machine's command line."""
+    token = running.make_token(people["dan"], Action.VIEW_JOBS)
+    headers = {"Authorization": f"Bearer {token}"}
+    with running.site.store() as store:
+        (row,) = store.api_tokens.read_all()
+    ada, dan = running.sign_in("ada"), running.sign_in("dan")
+    page = f"/accounts/{people['dan'].account_id}"
+    assert "a test" in ada.get(page).text
+    other = f"/accounts/{people['dana'].account_id}"
+    refused = ada.submit(other, step="revoke", token=row.token_id)
+    assert refused.status_code == 400
+    assert running.visit().get("/api/v1/jobs", **headers).status_code == 200
+    assert ada.submit(page, step="revoke", token=row.token_id).status_code == 303
+    assert running.visit().get("/api/v1/jobs", **headers).status_code == 401
+    assert "is revoked" in ada.get(page).text
+    assert "a test" not in ada.get(page).text
+    weak = ada.submit(page, step="password", password="short")
+    assert weak.status_code == 400
+    assert "12 characters" in weak.text
+    assert ada.submit(page, step="password", password=NEW).status_code == 303
+    assert dan.get("/jobs").status_code == 303  # the session has ended
+    own = ada.submit(f"/accounts/{people['ada'].account_id}", step="password", password=NEW)
+    assert "this is your own account" in own.text
+    by = f"by={people['ada'].account_id}"
+    events = [line for line in read_events(running) if line.endswith(by)]
+    assert any(line.startswith("API token revoked") for line in events)
+    assert any(line.startswith("password changed") for line in events)
+    assert NEW not in " ".join(events)
+
+
+def test_a_name_with_blanks_is_refused_on_the_page(running: RunningService):
+    ada = running.sign_in("ada")
+    refused = ada.submit("/accounts", name="new user!", password=NEW, role=["viewer"])
+    assert refused.status_code == 400
+    assert "letters, digits and the signs . _ - @ only, without blanks" in refused.text
+    assert 'value="new user!"' in refused.text
 
 
 def test_signing_out_everywhere_ends_every_session(running: RunningService):

@@ -71,7 +71,14 @@ def test_jobs_that_nothing_works_off_are_noticed(running: RunningService):
 
 def test_roles_that_nobody_holds_are_noticed(filled: FilledSite):
     with filled.site.store() as store:
-        add_account(store, "ada", frozenset({Role.ADMINISTRATOR}), time.time(), password=PASSWORD)
+        add_account(
+            store,
+            "ada",
+            frozenset({Role.ADMINISTRATOR}),
+            time.time(),
+            password=PASSWORD,
+            own_password=True,
+        )
     service = RunningService(filled.site)
     try:
         page = service.sign_in("ada").get("/").text
