@@ -127,6 +127,7 @@ def prepare_site(site: Path, url: str) -> None:
         "dana",
         "--role",
         "data_scientist",
+        "--own-password",
         "--password-file",
         str(password),
     )
