@@ -40,6 +40,7 @@ class Frame:
         reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
         run_forms: the forms on the page of a run; None if there are none.
         search_path: where the form is sent that searches the texts of a run; empty if there is none.
+        scores_path: where the form is sent that lists a run's instances by score; empty if there is none.
         download_path: the page with the files of a suite; empty if there is none.
         notice: what the form before this page did, in words; empty if there is nothing to confirm.
     """
@@ -50,5 +51,6 @@ class Frame:
     reveal_path: str = ""
     run_forms: RunForms | None = None
     search_path: str = ""
+    scores_path: str = ""
     download_path: str = ""
     notice: str = ""

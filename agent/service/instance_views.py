@@ -4,7 +4,7 @@ Patients' texts pass through a `Clearer`, so views contain them only as `Redacte
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -16,6 +16,7 @@ from agent.scoring.readings import describe_other_version
 from agent.service.answer_readings import read_stored_answers
 from agent.service.comparison_views import list_shared_positions
 from agent.service.heads import RunHead, build_run_head
+from agent.service.instance_lists import ScoreRange, read_score_range
 from agent.service.reasons import REASONS
 from agent.store import RETRIED, KeptMetric, Run, Store
 from agent.store.outcomes import OutcomeCounts, Selection
@@ -80,8 +81,12 @@ class InstancesPage:
     Attributes:
         metric: display name of the metric whose outcomes are listed.
         stem: beginning of the names of this list's pages.
+        label: the list's name for people.
+        count: the number of its instances.
         filters: all lists of the run that are not empty; none in pages written as files.
         has_own_pages: whether each instance has a page of its own, as on a server.
+        scale: the lowest and the highest possible score, if instances can be listed by their scores; else None.
+        between: the scores of the listed instances; None for another list.
         withheld: the number of texts on this page that are withheld.
         note: why the page does not show what was read from the answers; empty if it does.
     """
@@ -94,8 +99,12 @@ class InstancesPage:
     note: str
     metric: str
     stem: str
+    label: str
+    count: int
     filters: tuple[InstanceFilter, ...]
     has_own_pages: bool
+    scale: tuple[float, float] | None
+    between: ScoreRange | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +156,7 @@ def build_instances_page(
     """
     listed = _open_list(store, run)
     filters = tuple(_list_filters(listed))
-    chosen = next((choice for choice in filters if choice.stem == stem), None)
+    chosen = _find_list(store, listed, filters, stem)
     if chosen is None:
         return None
     pages = _count_pages(chosen.count)
@@ -166,8 +175,12 @@ def build_instances_page(
         note=describe_other_version(shown_run),
         metric=_find_title(listed.metric),
         stem=stem,
+        label=chosen.label,
+        count=chosen.count,
         filters=filters if served else (),
         has_own_pages=served,
+        scale=_find_scale(listed) if served else None,
+        between=read_score_range(stem),
     )
 
 
@@ -239,7 +252,7 @@ def search_instances(
         may_go_on: is asked before each twenty instances but the first.
     """
     listed = _open_list(store, run)
-    chosen = next((choice for choice in _list_filters(listed) if choice.stem == stem), None)
+    chosen = _find_list(store, listed, tuple(_list_filters(listed)), stem)
     if chosen is None:
         return None
     shown_run = names.show_run(run)
@@ -352,29 +365,69 @@ def _find_title(metric: KeptMetric) -> str:
 
 
 def _list_filters(listed: _Listed) -> Iterator[InstanceFilter]:
-    """Yield the lists of a run that are not empty, and that of all instances."""
+    """Yield the lists of a run that lead somewhere: those that are not empty, and that of all instances."""
     counts = listed.counts
-    yield InstanceFilter(ALL, "All", counts.instances)
-    if listed.metric.binary and not listed.metric.whole_run:
-        if counts.top:
-            yield InstanceFilter(f"{ALL}-right", "Right", counts.top)
-        if counts.bottom:
-            yield InstanceFilter(f"{ALL}-wrong", "Wrong", counts.bottom)
-    elif counts.scored:
-        yield InstanceFilter(f"{ALL}-lowest", "Lowest score first", counts.scored)
-        yield InstanceFilter(f"{ALL}-highest", "Highest score first", counts.scored)
-    unscored = sum(counts.unscored.values())
+    for choice in _list_outcomes(listed):
+        if choice.stem == ALL or choice.count:
+            yield choice
     if len(counts.unscored) > 1:
-        yield InstanceFilter(f"{ALL}-unscored", "Unscored", unscored)
+        yield _list_unscored(listed)
     for reason, number in sorted(counts.unscored.items()):
         label = f"Unscored: {reason.replace('_', ' ')}"
         yield InstanceFilter(f"{ALL}-unscored-{reason}", label, number)
+
+
+def _list_outcomes(listed: _Listed) -> Iterator[InstanceFilter]:
+    counts = listed.counts
+    yield InstanceFilter(ALL, "All", counts.instances)
+    if listed.metric.binary and not listed.metric.whole_run:
+        yield InstanceFilter(f"{ALL}-right", "Right", counts.top)
+        yield InstanceFilter(f"{ALL}-wrong", "Wrong", counts.bottom)
+    else:
+        yield InstanceFilter(f"{ALL}-lowest", "Lowest score first", counts.scored)
+        yield InstanceFilter(f"{ALL}-highest", "Highest score first", counts.scored)
+
+
+def _list_unscored(listed: _Listed) -> InstanceFilter:
+    return InstanceFilter(f"{ALL}-unscored", "Unscored", sum(listed.counts.unscored.values()))
+
+
+def _find_list(
+    store: Store, listed: _Listed, filters: Sequence[InstanceFilter], stem: str
+) -> InstanceFilter | None:
+    """Return the list of a name; None if the run has no such list. A list may be empty."""
+    between = read_score_range(stem)
+    if between is None:
+        known = (*filters, *_list_outcomes(listed), _list_unscored(listed))
+        return next((choice for choice in known if choice.stem == stem), None)
+    count = store.outcomes.count_between(
+        listed.run.run_id, listed.metric, between.low, between.high
+    )
+    return InstanceFilter(stem, between.label, count)
+
+
+def _find_scale(listed: _Listed) -> tuple[float, float] | None:
+    """Return the ends of the metric's scale; None if its scores say no more than the lists by outcome."""
+    metric = listed.metric
+    if metric.binary or metric.whole_run or not listed.counts.scored:
+        return None
+    return metric.low, metric.high
 
 
 def _select_positions(store: Store, listed: _Listed, stem: str, offset: int) -> list[int]:
     if stem == ALL:
         last = min(offset + INSTANCES_PER_PAGE, listed.counts.instances)
         return list(range(offset, last))
+    between = read_score_range(stem)
+    if between is not None:
+        return store.outcomes.list_between(
+            listed.run.run_id,
+            listed.metric,
+            between.low,
+            between.high,
+            offset,
+            INSTANCES_PER_PAGE,
+        )
     _, name, *reason = stem.split("-")
     return store.outcomes.list_positions(
         listed.run.run_id,

@@ -10,11 +10,12 @@
     runs/<run>/index.html              settings, capabilities, metrics
     runs/<run>/instances-<n>.html      texts and scores, twenty instances per page
     runs/<run>/instances-<f>-<n>.html  those with an outcome: right, wrong, unscored, unscored-<reason>, lowest, highest
+    runs/<run>/instances-from-<a>-to-<b>-<n>.html  those with scores in a range; either bound may be left out
     runs/<run>/instance-<n>.html       one instance
     runs/<run>/instances-beside-<other>-<n>.html  answers of two runs
     style.css
 
-The last three are served only: as files they would hold every instance several times. Each .html page has a JSON
+The last four are served only: as files they would hold every instance several times. Each .html page has a JSON
 version with the same name ending in .json. All links are relative, so that the pages work both from a folder and from a
 server.
 """
@@ -57,6 +58,7 @@ from agent.service.comparison_views import (
     list_pairs,
 )
 from agent.service.frame import Frame
+from agent.service.instance_lists import STEM
 from agent.service.instance_views import (
     ALL,
     BesidePage,
@@ -85,9 +87,7 @@ _COLLECTION = re.compile(
 )
 _COMPARISON = re.compile(r"suites/([\w-]{1,100})/compare(?:/([\w-]{1,100})/([\w-]{1,100}))?")
 _BESIDE = re.compile(r"runs/([\w-]{1,100})/instances-beside-([\w]{1,100})-([1-9]\d{0,8})")
-_RUN = re.compile(
-    r"runs/([\w-]{1,100})/(?:index|(instances?(?:-[a-z_]{1,40}){0,2})-([1-9]\d{0,8}))"
-)
+_RUN = re.compile(rf"runs/([\w-]{{1,100}})/(?:index|(instance|{STEM})-([1-9]\d{{0,8}}))")
 
 
 @dataclass(frozen=True, slots=True)

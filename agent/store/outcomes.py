@@ -1,5 +1,6 @@
 """Select a run's instances by the outcome of one metric, from its scores alone, without opening any text."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,7 @@ _LABELS = (
     "SELECT position, NULL AS value, reason FROM labelled "
     "WHERE run_id = :run_id AND metric = :metric"
 )
+_BETWEEN = "value >= :low AND value <= :high"
 _CONDITIONS: Mapping[Selection, str] = {
     "top": "value >= :high ORDER BY position",
     "bottom": "value <= :low ORDER BY position",
@@ -80,6 +82,35 @@ class Outcomes:
         )
         return dict(self._connection.execute(query, _bind(run_id, metric)).fetchall())
 
+    def count_between(
+        self, run_id: str, metric: KeptMetric, low: float | None, high: float | None
+    ) -> int:
+        """Count the instances with a score from `low` to `high`, both included; None for no such bound."""
+        query = f"SELECT COUNT(*) FROM ({_select_source(metric)}) WHERE {_BETWEEN}"  # noqa: S608 (from above)
+        values = _bind_range(run_id, metric, low, high)
+        (number,) = self._connection.execute(query, values).fetchone()
+        return int(number)
+
+    def list_between(
+        self,
+        run_id: str,
+        metric: KeptMetric,
+        low: float | None,
+        high: float | None,
+        offset: int,
+        limit: int,
+    ) -> list[int]:
+        """Return positions of the instances that `count_between` counts, in the order of their scores.
+
+        That is the order of the index over the values, so that nothing is sorted.
+        """
+        query = (
+            f"SELECT position FROM ({_select_source(metric)}) WHERE {_BETWEEN} "  # noqa: S608 (from above)
+            "ORDER BY value, position LIMIT :limit OFFSET :offset"
+        )
+        values = _bind_range(run_id, metric, low, high) | {"offset": offset, "limit": limit}
+        return [position for (position,) in self._connection.execute(query, values)]
+
     def list_positions(
         self,
         run_id: str,
@@ -112,6 +143,13 @@ class Outcomes:
             query = f"SELECT position FROM ({source}) WHERE {_CONDITIONS[selection]}"  # noqa: S608 (from above)
         rows = self._connection.execute(f"{query} LIMIT :limit OFFSET :offset", values)
         return [position for (position,) in rows]
+
+
+def _bind_range(
+    run_id: str, metric: KeptMetric, low: float | None, high: float | None
+) -> dict[str, str | float | int | None]:
+    bounds = {"low": -math.inf if low is None else low, "high": math.inf if high is None else high}
+    return _bind(run_id, metric) | bounds
 
 
 def _select_source(metric: KeptMetric) -> str:

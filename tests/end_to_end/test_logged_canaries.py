@@ -81,7 +81,12 @@ def test_the_log_of_a_whole_day_says_what_happened_and_nothing_that_was_planted(
 
     with Site(site.directory).store() as store:
         account = add_account(
-            store, person, frozenset({Role.DATA_SCIENTIST}), time.time(), password=PASSWORD, own_password=True
+            store,
+            person,
+            frozenset({Role.DATA_SCIENTIST}),
+            time.time(),
+            password=PASSWORD,
+            own_password=True,
         )
     with FaultServer(models=["test/model"], fault=think, host=HOST) as server:
         words = site.run_words(server.url)

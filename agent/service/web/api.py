@@ -2,10 +2,15 @@
 
 import time
 from datetime import UTC, datetime
+from typing import Annotated, Literal
 
+from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent.errors import ConfigError
 from agent.service.heads import build_run_head
+from agent.service.instance_lists import ScoreRange
+from agent.service.instance_views import ALL, InstancesPage
 from agent.service.web import catalog_pages
 from agent.service.web.call import Call
 from agent.service.web.model_lines import read_models
@@ -64,6 +69,42 @@ class RunLine(_Answer):
     state: str
     began: datetime
     private: bool
+
+
+OutcomeName = Literal["all", "right", "wrong", "unscored", "lowest", "highest"]
+"""Which instances are listed: all in their order, those with an outcome, or all with a score in the order of scores."""
+Bound = Annotated[float | None, Query(ge=-1e9, le=1e9, allow_inf_nan=False)]
+PageNumber = Annotated[int, Query(ge=1, le=10**8)]
+
+
+class InstanceText(_Answer):
+    """A message of a prompt, redacted."""
+
+    role: str
+    text: str
+
+
+class InstanceLine(_Answer):
+    """One instance, counted from 1, with its outcome under the listed metric; texts are redacted, or null if gone."""
+
+    number: int
+    outcome: str
+    score: float | None
+    reason: str
+    prompt: list[InstanceText] | None
+    answer: str | None
+
+
+class InstanceList(_Answer):
+    """Twenty instances of a run at most, and how many the list has."""
+
+    run_id: str
+    metric: str
+    label: str
+    count: int
+    page: int
+    pages: int
+    instances: list[InstanceLine]
 
 
 class ProgressLine(_Answer):
@@ -170,6 +211,51 @@ def list_runs(desk: Desk, call: Call) -> list[RunLine]:
             )
         )
     return lines
+
+
+def list_instances(desk: Desk, call: Call) -> InstanceList | None:
+    """Instances of a run, twenty a page: by outcome, or with scores from min_score to max_score, lowest first."""
+    low, high = call.values["min_score"], call.values["max_score"]
+    outcome = call.values["outcome"]
+    stem = ALL if outcome == "all" else f"{ALL}-{outcome}"
+    if low is not None or high is not None:
+        if outcome != "all":
+            raise ConfigError(
+                "outcome and a range of scores cannot be combined", "Leave one of them out."
+            )
+        if low is not None and high is not None and low > high:
+            raise ConfigError("min_score is above max_score", "Exchange the two.")
+        stem = ScoreRange(low, high).stem
+    page = call.values["page"]
+    view = desk.service.texts.read_list(call.path["run_id"], stem, page, desk.audience)
+    return None if view is None else _build_list(view)
+
+
+def _build_list(view: InstancesPage) -> InstanceList:
+    lines: list[InstanceLine] = []
+    for shown in view.cases:
+        case = shown.case
+        prompt = None
+        if case.prompt is not None:
+            prompt = [InstanceText(role=part.role, text=part.text) for part in case.prompt]
+        line = InstanceLine(
+            number=case.position + 1,
+            outcome=shown.outcome,
+            score=shown.score,
+            reason=shown.reason,
+            prompt=prompt,
+            answer=case.answer,
+        )
+        lines.append(line)
+    return InstanceList(
+        run_id=view.run.id,
+        metric=view.metric,
+        label=view.label,
+        count=view.count,
+        page=view.page,
+        pages=view.pages,
+        instances=lines,
+    )
 
 
 def list_jobs(desk: Desk, call: Call) -> list[JobLine]:

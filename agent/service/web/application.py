@@ -4,7 +4,7 @@ import inspect
 import sqlite3
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -313,7 +313,8 @@ def _answer_operation(
             if route.method != "GET" and caller.session is not None:
                 _check_secret(request.headers.get("x-csrf", ""), caller)
             given = [values["body"]] if route.body is not None else []
-            found = route.handler(desk, call, *given)
+            checked = {name: values[name] for name in route.query}
+            found = route.handler(desk, replace(call, values=checked), *given)
     except _RefusedError as refused:
         return _answer_json(refused.problem)
     except AgentError as error:

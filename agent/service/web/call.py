@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 from agent.errors import AgentError, ConfigError
@@ -37,6 +38,7 @@ class Call:
         files: the files that were sent with the form, by the name of their field.
         uploads: those files on routes for large ones.
         upload_fault: why such a file was not received, though its form was.
+        values: of an operation of the HTTP interface, the checked values of its query.
         cookie: the cookie of the session; empty if there is none.
         cookies: all cookies.
     """
@@ -49,6 +51,7 @@ class Call:
     files: Mapping[str, bytes] = field(default_factory=dict)
     uploads: Mapping[str, Upload] = field(default_factory=dict)
     upload_fault: AgentError | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
     cookie: str = ""
     cookies: Mapping[str, str] = field(default_factory=dict)
 

@@ -16,6 +16,7 @@ from agent.redaction.gateway.cases import Clearer
 from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import CuedText
 from agent.service.frame import Frame
+from agent.service.instance_lists import STEM
 from agent.service.pages import PageFile, SitePages
 from agent.service.web import run_pages
 from agent.service.web.call import Call
@@ -27,7 +28,7 @@ from agent.store import PUBLIC
 _WITH_TEXTS = re.compile(r"runs/[^/]+/instance.*")
 _RUN = re.compile(r"runs/([\w-]{1,100})/index\.html")
 _SUITE = re.compile(r"suites/([\w-]{1,100})/index\.html")
-_INSTANCES = re.compile(r"runs/([\w-]{1,100})/instances(?:-(?!beside)[a-z_]{1,40}){0,2}-\d+\.html")
+_INSTANCES = re.compile(rf"runs/([\w-]{{1,100}})/{STEM}-\d+\.html")
 _INSTANCE = re.compile(r"runs/[\w-]{1,100}/instance-[1-9]\d{0,8}\.html")
 REASONS = frozenset({"score", "redaction", "clinical"})
 """Why somebody needs original text. Chosen from a list, because the audit log must not contain texts of records."""
@@ -74,7 +75,9 @@ def _draw_texts(desk: Desk, call: Call, path: str) -> PageFile | None:
     if _INSTANCE.fullmatch(path) and caller.may(Action.REVEAL):
         frame = replace(frame, reveal_path=f"/reveal/{path}")
     if listed := _INSTANCES.fullmatch(path):
-        frame = replace(frame, search_path=f"/search/{listed[1]}")
+        frame = replace(
+            frame, search_path=f"/search/{listed[1]}", scores_path=f"/scores/{listed[1]}"
+        )
     return desk.service.texts.draw(path, frame, desk.service.renderer, desk.audience)
 
 

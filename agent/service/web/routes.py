@@ -117,6 +117,7 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/results/{path:path}", Action.VIEW_BOARDS, results.show_results),
     Route("POST", "/reveal/{path:path}", Action.REVEAL, results.reveal),
     Route("POST", "/search/{run_id}", Action.VIEW_INSTANCES, search_pages.search),
+    Route("GET", "/scores/{run_id}", Action.VIEW_INSTANCES, search_pages.list_by_score),
     Route("GET", download_pages.PATH, Action.EXPORT_TABLES, download_pages.show_downloads),
     Route("POST", download_pages.PATH, Action.EXPORT_TABLES, download_pages.download),
     Route(
@@ -336,6 +337,19 @@ API: tuple[ApiRoute, ...] = (
         api.list_runs,
         list[api.RunLine],
         query={"suite": (str, "")},
+    ),
+    ApiRoute(
+        "GET",
+        "/runs/{run_id}/instances",
+        Action.VIEW_INSTANCES,
+        api.list_instances,
+        api.InstanceList,
+        query={
+            "outcome": (api.OutcomeName, "all"),
+            "min_score": (api.Bound, None),
+            "max_score": (api.Bound, None),
+            "page": (api.PageNumber, 1),
+        },
     ),
     ApiRoute("GET", "/jobs", Action.VIEW_JOBS, api.list_jobs, list[api.JobLine]),
     ApiRoute("POST", "/jobs", Action.QUEUE_JOBS, api.queue_job, api.JobLine, body=api.NewJob),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from agent.errors import AgentError
+from agent.exchange.shown_names import ShownNames
 from agent.redaction import Redacted, open_redactor
 from agent.redaction.gateway.cases import ClearedCase, Clearer, Redacting, Revealing
 from agent.redaction.gateway.judgements import SeatJudgement
@@ -21,6 +22,8 @@ from agent.redaction.gateway.readings import AnswerReading
 from agent.redaction.gateway.subject import Subject
 from agent.redaction.redacted import CuedText
 from agent.service.frame import Frame
+from agent.service.instance_lists import STEM
+from agent.service.instance_views import InstancesPage, build_instances_page
 from agent.service.pages import PageFile, SitePages
 from agent.service.render import Renderer
 from agent.site.directory import Site
@@ -28,7 +31,7 @@ from agent.store import Audience, Store, StoredInstance
 
 Shown = TypeVar("Shown")
 
-_LIST_PAGE: Final = re.compile(r"(runs/[\w-]+/instances(?:-[a-z_]+)*-)([1-9]\d{0,6})\.html")
+_LIST_PAGE: Final = re.compile(rf"(runs/[\w-]+/{STEM}-)([1-9]\d{{0,6}})\.html")
 _MOST_PREPARED: Final = 1_000
 _PAUSE_S: Final = 0.5  # without a reader, before the next page is prepared
 
@@ -88,6 +91,30 @@ class TextReader:
         if page is not None and not revealed_to:
             self._prepare_next(path, frame, renderer, audience)
         return page
+
+    def read_list(
+        self, run_id: str, stem: str, page: int, audience: Audience
+    ) -> InstancesPage | None:
+        """Return one page of a list of a run's instances, redacted; None if there is none that the caller may see.
+
+        Raises:
+            RedactionError: the texts cannot be redacted safely.
+        """
+        self._put_off_preparing()
+        return self._thread.submit(self._read_list, run_id, stem, page, audience).result()
+
+    def _read_list(
+        self, run_id: str, stem: str, page: int, audience: Audience
+    ) -> InstancesPage | None:
+        opened = self._open()
+        opened.store.runs.audience = audience
+        run = opened.store.runs.find(run_id)
+        if run is None:
+            return None
+        names = ShownNames(opened.store, reveal=True)
+        return build_instances_page(
+            opened.store, run, stem, page, opened.redacting, names, served=True
+        )
 
     def clear(self, show: Callable[[Clearer], Shown]) -> Shown:
         """Return what `show` makes of texts that it has the thread's redactor clear.

@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from agent.access.roles import Action
 from agent.service.web import search_pages
 from agent.store import Account
-from tests.agent.service.filled_site import FilledSite, case
+from tests.agent.service.filled_site import FilledSite, case, failed
 from tests.agent.service.web.running_service import RunningService
 
 NAME = "Margarethe Oberhuber-Quill"
@@ -33,6 +34,95 @@ def test_words_are_found_in_prompts_and_answers_in_any_case(
     only_wrong = vera.submit(f"/search/{run_id}", words="penicillin", list="instances-wrong")
     assert find_numbers(only_wrong.text) == [4]
     assert find_numbers(vera.submit(f"/search/{run_id}", words="aspirin & <b>").text) == []
+
+
+GRADED = {"metrics": [{"name": "overlap", "metric": "rouge_l", "low": 0, "high": 1}]}
+
+
+def add_graded(filled: FilledSite, owner: str | None = None, *, private: bool = False) -> str:
+    """Store a run of 30 instances with scores from 0 to 0.29, the last without one."""
+    cases = [case(number, score=number / 100) for number in range(30)]
+    return filled.add([*cases, failed(30)], owner=owner, private=private, **GRADED)
+
+
+def test_instances_are_listed_by_a_range_of_scores(filled: FilledSite, running: RunningService):
+    """There were lists of right, wrong and unscored ones only."""
+    run_id = add_graded(filled)
+    vera = running.sign_in("vera")
+    folder = f"/results/runs/{run_id}"
+    page = vera.get(f"{folder}/instances-1.html").text
+    assert f'action="/scores/{run_id}"' in page
+    done = vera.get(f"/scores/{run_id}?min=0,1&max=0.13")
+    assert done.headers["location"] == f"{folder}/instances-from-0.1-to-0.13-1.html"
+    listed = vera.get(done.headers["location"]).text
+    assert find_numbers(listed) == [11, 12, 13, 14]
+    assert "Score from 0.1 to 0.13:" in listed
+    assert 'name="min"' in listed
+    assert 'value="0.13"' in listed
+    # Either bound may be left out; pages go on; and a search stays within the range.
+    assert find_numbers(vera.get(f"{folder}/instances-to-0.01-1.html").text) == [1, 2]
+    second = vera.get(f"{folder}/instances-from-0.05-2.html").text
+    assert find_numbers(second) == [26, 27, 28, 29, 30]
+    found = vera.submit(f"/search/{run_id}", words="question 7", list="instances-to-0.1")
+    assert find_numbers(found.text) == [8]
+    none = vera.get(f"{folder}/instances-from-0.9-1.html").text
+    assert "No instance has such a score" in none
+    assert vera.get(f"/scores/{run_id}").headers["location"] == f"{folder}/instances-1.html"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("min=a", "the lowest score must be a number"),
+        ("max=1e9", "the highest score must be a number"),
+        ("min=0.5&max=0.4", "above the highest"),
+        ("min=nan", "must be a number"),
+        ("min=%D9%A3", "must be a number"),
+    ],
+)
+def test_a_range_that_is_none_is_refused(
+    filled: FilledSite, running: RunningService, query: str, words: str
+):
+    refused = running.sign_in("vera").get(f"/scores/{add_graded(filled)}?{query}")
+    assert refused.status_code == 400
+    assert words in refused.text
+
+
+def test_a_program_lists_instances_by_score(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    run_id = add_graded(filled)
+    token = running.make_token(people["vera"], Action.VIEW_INSTANCES)
+    client = running.visit().client
+    client.headers["Authorization"] = f"Bearer {token}"
+    address = f"/api/v1/runs/{run_id}/instances"
+    answer = client.get(address, params={"min_score": 0.1, "max_score": 0.13}).json()
+    assert answer["count"] == 4
+    assert [line["number"] for line in answer["instances"]] == [11, 12, 13, 14]
+    assert answer["instances"][0]["score"] == 0.1
+    assert answer["instances"][0]["answer"] == "yes"
+    everything = client.get(address, params={"page": 2}).json()
+    assert (everything["count"], everything["pages"]) == (31, 2)
+    unscored = client.get(address, params={"outcome": "unscored"}).json()
+    assert [line["reason"] for line in unscored["instances"]] == ["timeout"]
+    assert client.get(address, params={"page": 9}).status_code == 404
+    for wrong in ({"min_score": "nan"}, {"min_score": "x"}, {"page": 0}, {"outcome": "odd"}):
+        assert client.get(address, params=wrong).status_code == 422, wrong
+    both = client.get(address, params={"outcome": "lowest", "min_score": 0.1})
+    assert both.status_code == 400
+    assert client.get(f"{address}?page=x&page=1").status_code in (200, 422)
+
+
+def test_scores_of_somebody_elses_private_run_are_not_listed(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    run_id = add_graded(filled, people["dana"].account_id, private=True)
+    assert running.sign_in("dana").get(f"/scores/{run_id}").status_code == 303
+    assert running.sign_in("vera").get(f"/scores/{run_id}").status_code == 400
+    token = running.make_token(people["vera"], Action.VIEW_INSTANCES)
+    headers = {"Authorization": f"Bearer {token}"}
+    listed = running.visit().get(f"/api/v1/runs/{run_id}/instances", **headers)
+    assert listed.status_code == 404
 
 
 def test_what_was_redacted_is_not_found(filled: FilledSite, running: RunningService):
