@@ -138,7 +138,8 @@ def build_application(service: Service) -> ASGIApp:
             if status == 404
             else _Problem(status, "Not possible here", "This address cannot be used so.")
         )
-        return _draw_problem(service, request, problem, None)
+        reader = await run_in_threadpool(_find_reader, service, request)
+        return _draw_problem(service, request, problem, reader)
 
     async def answer_invalid(request: Request, error: Exception) -> Response:
         del request
@@ -183,7 +184,8 @@ def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable
         try:
             form = await read_form(request) if route.method == "POST" else NO_FORM
         except AgentError as error:
-            return _draw_problem(service, request, _convert_error(error), None)
+            reader = await run_in_threadpool(_find_reader, service, request)
+            return _draw_problem(service, request, _convert_error(error), reader)
         return await run_in_threadpool(_answer_page, service, route, request, form)
 
     return answer
@@ -340,6 +342,16 @@ def _find_caller(desk: Desk, request: Request) -> tuple[Caller | None, str]:
     limits = read_session_limits(desk.site.settings)
     is_secure = desk.service.is_secure
     return find_caller(desk.store, request, time.time(), limits, is_secure=is_secure), ""
+
+
+def _find_reader(service: Service, request: Request) -> Caller | None:
+    """Return who reads that a request cannot be answered, so that the page shows the way on; None if unknown."""
+    try:
+        with service.site.store() as store:
+            limits = read_session_limits(service.site.settings)
+            return find_caller(store, request, time.time(), limits, is_secure=service.is_secure)
+    except (AgentError, sqlite3.Error):  # the page says what it has to say without it
+        return None
 
 
 def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure: bool) -> Call:

@@ -102,6 +102,8 @@ class ApiRoute:
 PAGES: tuple[Route, ...] = (
     Route("GET", "/style.css", None, style_sheets.show_style),
     Route("GET", "/service.css", None, style_sheets.show_service_style),
+    Route("GET", "/favicon.ico", None, style_sheets.show_icon),
+    Route("GET", "/icon.svg", None, style_sheets.show_drawn_icon),
     Route("GET", "/sign-in", None, sign_in_pages.show_sign_in),
     Route("POST", "/sign-in", None, sign_in_pages.sign_in),
     Route("GET", "/sign-in/provider", None, outside_sign_in.go_to_provider),

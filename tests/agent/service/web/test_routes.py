@@ -164,4 +164,5 @@ def test_a_wrong_token_is_not_helped_by_a_cookie(running: RunningService):
 def test_a_route_without_an_action_shows_nothing_of_the_site(running: RunningService):
     shown = [route.path for route in PAGES if route.action is None]
     sign_in = ["/sign-in", "/sign-in", "/sign-in/provider", "/sign-in/oidc"]
-    assert shown == ["/style.css", "/service.css", *sign_in]
+    drawn = ["/style.css", "/service.css", "/favicon.ico", "/icon.svg"]
+    assert shown == [*drawn, *sign_in]
