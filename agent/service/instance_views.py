@@ -205,6 +205,21 @@ def build_instance_page(
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """An instance in whose texts some words stand.
+
+    Attributes:
+        shown: the instance.
+        part: the part of it in which they stand first.
+        text: the whole text of that part, redacted.
+    """
+
+    shown: CaseView
+    part: str
+    text: Redacted
+
+
+@dataclass(frozen=True, slots=True)
 class FoundPage:
     """The instances of a list in whose redacted texts some words stand, as far as the list was searched.
 
@@ -217,7 +232,7 @@ class FoundPage:
     """
 
     run: RunHead
-    found: tuple[CaseView, ...]
+    found: tuple[Hit, ...]
     searched: int
     start: int
     instances: int
@@ -257,29 +272,40 @@ def search_instances(
         return None
     shown_run = names.show_run(run)
     folded = words.casefold()
-    found: list[CaseView] = []
+    found: list[Hit] = []
     place = start
     while place < chosen.count and len(found) < INSTANCES_PER_PAGE:
         if place > start and not may_go_on():
             break
         positions = _select_positions(store, listed, stem, place)
         for case in _clear_cases(store, listed, shown_run, positions, clearer):
-            if any(folded in text.casefold() for text in _list_searched_texts(case.case)):
-                found.append(case)
+            hit = _find_hit(case, folded)
+            if hit is not None:
+                found.append(hit)
         place += INSTANCES_PER_PAGE
     searched = max(0, min(place, chosen.count) - start)
     head = build_run_head(shown_run)
     return FoundPage(head, tuple(found), searched, start, chosen.count, chosen.label, stem)
 
 
-def _list_searched_texts(case: ClearedCase) -> Iterator[str]:
-    """Yield the texts of an instance that a search compares: prompt, references, answer and reasoning."""
+def _find_hit(shown: CaseView, folded: str) -> Hit | None:
+    """Return the first text of an instance that contains words, which are given without differences of case."""
+    for part, text in _iterate_searched_texts(shown.case):
+        if folded in text.casefold():
+            return Hit(shown, part, text)
+    return None
+
+
+def _iterate_searched_texts(case: ClearedCase) -> Iterator[tuple[str, Redacted]]:
+    """Yield the texts of an instance that a search compares, each with the name of its part."""
+    if case.answer:
+        yield "answer", case.answer
+    if case.reasoning:
+        yield "reasoning", case.reasoning
     for message in case.prompt or ():
-        yield message.text
+        yield "prompt", message.text
     for reference in case.references or ():
-        yield reference.text
-    yield case.answer or ""
-    yield case.reasoning or ""
+        yield "option" if reference.letter else "reference", reference.text
 
 
 @dataclass(frozen=True, slots=True)

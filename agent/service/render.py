@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from agent.plots.charts import Chart
 from agent.plots.costs import CostChart
@@ -16,7 +16,6 @@ from agent.plots.heatmap import heatmap
 from agent.plots.scatter import draw_scatter
 from agent.redaction import Redacted
 from agent.redaction.gateway.cases import ClearedCase
-from agent.redaction.replacements.tags import TAG
 from agent.results.comparison_remarks import format_p
 from agent.results.summarize import MetricSummary
 from agent.results.usage import Cost, format_cost
@@ -35,6 +34,7 @@ from agent.service.heads import MetricHead
 from agent.service.instance_views import BesidePage, InstancePage, InstancesPage
 from agent.service.run_views import RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
+from agent.service.text_marks import cut_around_hit, render_text
 
 _TEMPLATES = {
     SitePage: "site.html",
@@ -88,6 +88,7 @@ class Renderer:
             drawn=_draw_chart,
             drawn_costs=_draw_costs,
             figure=_format_value,
+            hit=_render_hit,
             juried=_select_judged_metrics,
             moment=_format_time,
             p_value=format_p,
@@ -155,38 +156,30 @@ def _select_judged_metrics(heads: Sequence[MetricHead]) -> list[JudgedLine]:
     ]
 
 
-def _render_case_text(text: object) -> Markup:
-    """Render patient text, with its tags marked.
+def _render_case_text(text: object, words: str = "") -> Markup:
+    """Render patient text, with its tags and the words that were searched for marked.
 
     Raises:
         TypeError: the text is not `Redacted`, so the page must not be shown.
     """
+    return Markup(render_text(_require_redacted(text), words))  # noqa: S704 - escaped right there
+
+
+def _require_redacted(text: object) -> Redacted:
     if not isinstance(text, Redacted):
         raise TypeError("text from an instance reached a page without redaction")
-    return Markup(_mark_tags(text))  # noqa: S704 - escaped right there
+    return text
 
 
-def _mark_tags(text: str) -> str:
-    """Return escaped text with its tags marked."""
-    return str(TAG.sub(r'<span class="tag">\g<0></span>', str(escape(text))))
-
-
-def _render_answer(case: ClearedCase) -> Markup:
-    """Render an answer, and mark the place where its value was read.
+def _render_answer(case: ClearedCase, words: str = "") -> Markup:
+    """Render an answer, and mark the place where its value was read, and the words that were searched for.
 
     Raises:
         TypeError: the answer is not `Redacted`, so the page must not be shown.
     """
-    answer = case.answer
-    whole = _render_case_text(answer)
     places = [(r.start, r.end) for r in case.readings if r.start is not None and r.end is not None]
-    if not isinstance(answer, Redacted) or not places:
-        return whole
-    start, end = places[0]
-    before, read, after = (
-        _mark_tags(part) for part in (answer[:start], answer[start:end], answer[end:])
-    )
-    return Markup(f'{before}<mark class="read">{read}</mark>{after}')  # noqa: S704 - the parts are escaped
+    answer = _require_redacted(case.answer)
+    return Markup(render_text(answer, words, places[:1]))  # noqa: S704 - escaped right there
 
 
 def _render_answer_start(case: ClearedCase) -> Markup:
@@ -195,13 +188,22 @@ def _render_answer_start(case: ClearedCase) -> Markup:
     Raises:
         TypeError: the answer is not `Redacted`, so the page must not be shown.
     """
-    if not isinstance(case.answer, Redacted):
-        raise TypeError("text from an instance reached a page without redaction")
-    words = " ".join(case.answer[:_START].split())
-    if len(case.answer) > _START:
+    answer = _require_redacted(case.answer)
+    words = " ".join(answer[:_START].split())
+    if len(answer) > _START:
         words = words.rpartition(" ")[0] or words
         words += " …"
-    return Markup(_mark_tags(words))  # noqa: S704 - escaped right there
+    return Markup(render_text(words))  # noqa: S704 - escaped right there
+
+
+def _render_hit(text: object, words: str) -> Markup:
+    """Render the passage around the first place where words stand in a text, on one line.
+
+    Raises:
+        TypeError: the text is not `Redacted`, so the page must not be shown.
+    """
+    passage = cut_around_hit(_require_redacted(text), words) or ""
+    return Markup(render_text(passage, words))  # noqa: S704 - escaped right there
 
 
 def _draw_chart(chart: Chart, kind: str) -> Markup:

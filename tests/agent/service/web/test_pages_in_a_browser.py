@@ -102,7 +102,8 @@ def test_words_are_searched_for_by_keyboard(
     page.keyboard.type("question 7?")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search/*")
-    assert "1 has these words" in page.inner_text("[role=status]")
+    assert "1 contains “question 7?”" in page.inner_text("[role=status]")
+    assert page.inner_text("summary mark") == "question 7?"
     assert "question" not in page.url
     page.click("summary")
     assert Axe().run(page).response["violations"] == []

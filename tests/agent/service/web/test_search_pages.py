@@ -123,6 +123,28 @@ def test_scores_of_somebody_elses_private_run_are_not_listed(
     headers = {"Authorization": f"Bearer {token}"}
     listed = running.visit().get(f"/api/v1/runs/{run_id}/instances", **headers)
     assert listed.status_code == 404
+def test_hits_are_marked_where_they_stand(filled: FilledSite, running: RunningService):
+    cases = [case(0, answer="No PENICILLIN at all <b>"), case(1, prompt="Give penicillin & wait?")]
+    run_id = filled.add(cases)
+    found = running.sign_in("vera").submit(f"/search/{run_id}", words="penicillin").text
+    assert 'No <mark class="hit">PENICILLIN</mark> at all &lt;b&gt;' in found
+    assert 'Give <mark class="hit">penicillin</mark> &amp; wait?' in found
+    summaries = re.findall(r'<span class="start".*?</span></summary>|<span class="start".*', found)
+    assert ["answer:" in line or "prompt:" in line for line in summaries] == [True, True]
+    plain = running.sign_in("vera").get(f"/results/runs/{run_id}/instances-1.html").text
+    assert "hit" not in re.findall(r'<mark class="(\w+)"', plain)
+
+
+def test_a_search_without_hits_says_what_was_searched_and_what_to_try(
+    filled: FilledSite, running: RunningService
+):
+    run_id = filled.add([case(0), case(1), case(2, score=0.0)])
+    vera = running.sign_in("vera")
+    found = vera.submit(f"/search/{run_id}", words="aspirn <x>", list="instances-wrong").text
+    assert "Searched 1 to 1 of 1 instance (list: Wrong): none contains “aspirn &lt;x&gt;”." in found
+    assert "Prompts, references, reasoning and answers" in found
+    assert "Search all instances" in found
+    assert "Search all instances" not in vera.submit(f"/search/{run_id}", words="aspirn").text
 
 
 def test_what_was_redacted_is_not_found(filled: FilledSite, running: RunningService):
