@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.catalog.deployments import Deployment
+from agent.catalog.model_names import find_models
 from agent.catalog.run_entries import format_counts, rewrite_entry
 from agent.errors import ConfigError
 from agent.io.small_file import read_bytes
@@ -156,7 +157,7 @@ def check_deployments(entries: Iterable[RunEntry], deployments: Mapping[str, Dep
     missing: Counter[str] = Counter()
     for entry in entries:
         name = entry.model_deployment
-        if not name and entry.model not in served:
+        if not name and not find_models(entry.model, served):
             missing[f"a deployment of the model {entry.model}{nearest(entry.model, served)}"] += 1
         elif name and name not in deployments:
             missing[f"{name}{nearest(name, deployments)}"] += 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agent.catalog.model_names import find_models
 from agent.catalog.model_server import ModelServer, read_model_server
 from agent.errors import ConfigError
 from agent.io.wording import nearest
@@ -73,6 +74,7 @@ class Deployment:
         base_url: the address, which usually ends with /v1 and has no trailing slash; empty if `problem` is set.
         replicas: the addresses of all servers of the model, `base_url` first; empty if `base_url` is the only one.
         served_model: the `model` field of requests.
+        served_model_key: the key of `client_spec.args` that states it, or would state it.
         token_file: a file (mode 0600) with the bearer token; if None, no token is sent.
         max_in_flight: the maximum number of simultaneous requests to each server; if None, the command line decides.
         ca_bundle: a PEM file for TLS, or None for the system's trust store.
@@ -93,6 +95,7 @@ class Deployment:
     model_name: str
     base_url: str
     served_model: str
+    served_model_key: str = "openai_model_name"
     replicas: tuple[str, ...] = ()
     token_file: Path | None = None
     max_in_flight: int | None = None
@@ -192,7 +195,7 @@ def _find_named(entry: RunEntry, deployments: Mapping[str, Deployment]) -> Deplo
         raise ConfigError(
             f"there is no model deployment {name!r}{nearest(name, deployments)}", _ADVICE
         )
-    if entry.model and entry.model != deployment.model_name:
+    if entry.model and not find_models(entry.model, [deployment.model_name]):
         raise ConfigError(
             f"the deployment {name!r} serves {deployment.model_name!r}, but the run entry has model={entry.model}"
         )
@@ -203,6 +206,15 @@ def _find_by_model(model: str, deployments: Mapping[str, Deployment]) -> Deploym
     for deployment in deployments.values():
         if deployment.model_name == model and not deployment.deprecated:
             return deployment
+    current = [each.model_name for each in deployments.values() if not each.deprecated]
+    meant = find_models(model, current)
+    if len(meant) > 1:
+        raise ConfigError(
+            f"the model {model!r} may be {' or '.join(meant)}",
+            "Write the whole name in the run entry.",
+        )
+    if meant:
+        return _find_by_model(meant[0], deployments)
     model_names = {deployment.model_name for deployment in deployments.values()}
     raise ConfigError(
         f"there is no deployment of the model {model!r}{nearest(model, model_names)}", _ADVICE
@@ -216,6 +228,7 @@ class _ClientSpec:
     base_url: str = ""
     replicas: tuple[str, ...] = ()
     served_model: str = ""
+    served_model_key: str = ""
     problem: str | None = None
     unused_keys: tuple[str, ...] = ()
 
@@ -235,6 +248,7 @@ def _read_deployment(section: YamlMap, folder: Path) -> Deployment:
         replicas=client.replicas,
         # As in HELM, the default is the model's name without its organisation.
         served_model=client.served_model or model_name.rpartition("/")[2],
+        served_model_key=client.served_model_key or "model_name",
         token_file=_read_path(section, "token_file", folder),
         max_in_flight=section.integer("max_in_flight", None, high=4096),
         ca_bundle=_read_path(section, "ca_bundle", folder),
@@ -331,9 +345,13 @@ def _read_client(client: YamlMap) -> _ClientSpec:
     args = client.map("args")
     urls: tuple[str, ...] = ()
     served_model, unused = "", []
+    key = "vllm_model_name" if class_name.startswith("VLLM") else "openai_model_name"
     if args is not None:
         urls = _read_addresses(args, is_compatible=is_compatible)
-        served_model = args.name("vllm_model_name", "") or args.name("openai_model_name", "")
+        for each in ("vllm_model_name", "openai_model_name"):
+            name = "" if served_model else args.name(each, "")
+            if name:
+                key, served_model = each, name
         _refuse_secrets(args)
         unused = [f"client_spec.args.{key}" for key in _UNUSED_ARGS if args.skip(key)]
     if is_compatible:
@@ -346,6 +364,7 @@ def _read_client(client: YamlMap) -> _ClientSpec:
         base_url=urls[0] if urls else "",
         replicas=urls if len(urls) > 1 else (),
         served_model=served_model,
+        served_model_key=key,
         problem=problem,
         unused_keys=tuple(unused),
     )

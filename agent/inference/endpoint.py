@@ -39,6 +39,10 @@ class Endpoint(Protocol):
         """The name under which the server serves the model."""
 
     @property
+    def served_model_key(self) -> str:
+        """The key of the deployment's `args` that states this name, or would state it."""
+
+    @property
     def token_file(self) -> Path | None:
         """The file (mode 0600) with the bearer token, or None for no token."""
 

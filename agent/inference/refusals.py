@@ -97,8 +97,7 @@ def refuse_unusable(
     ):
         raise InferenceError(
             f"{who} does not serve a model named {model}{said}",
-            f"{catalogue.offer()} Write its name into the deployment's args (`openai_model_name: NAME`), or as model= "
-            "with --server.",
+            f"{catalogue.offer()} {_advise_on_name(endpoint)}",
         )
     if status == 404:
         raise InferenceError(
@@ -123,7 +122,13 @@ def describe_model_setting(endpoint: Endpoint) -> str:
     """Return the setting that contains the name by which the model is requested."""
     if is_named_by_address(endpoint):
         return "model= in the run entry"
-    return f"vllm_model_name or openai_model_name of deployment {endpoint.name}"
+    return f"{endpoint.served_model_key} of deployment {endpoint.name}"
+
+
+def _advise_on_name(endpoint: Endpoint) -> str:
+    if is_named_by_address(endpoint):
+        return "Write its name as model= in the run entry, or as --model of `doctor`."
+    return f"Write its name as `{endpoint.served_model_key}: NAME` into the args of deployment {endpoint.name}."
 
 
 def _refuse_silent(endpoint: Endpoint, plain: ProbeReply) -> NoReturn:

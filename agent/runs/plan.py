@@ -362,9 +362,8 @@ def _plan_run(
 ) -> Plan:
     check_available(benchmark.id, select_measurable(benchmark.metrics, site.means), site.means)
     deployment = _choose_deployment(site, entry, servers, options)
-    entry = replace(
-        entry, model=entry.model or deployment.model_name, expanders=_read_expanders(entry, options)
-    )
+    # An entry may name only the last part of the model; its run has the whole name.
+    entry = replace(entry, model=deployment.model_name, expanders=_read_expanders(entry, options))
     change = read_overrides(entry)
     _check_answer_mode(entry, benchmark, change.answer_mode)
     parser = _choose_parser(benchmark, change)

@@ -1,6 +1,7 @@
 """model_deployments.yaml as HELM's users have it, and what must not stand in it."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,10 +69,12 @@ def test_helms_file_is_read_unchanged(tmp_path):
         model_name="qwen/qwen2.5-7b-instruct",
         base_url="http://127.0.0.1:8000/v1",
         served_model="Qwen/Qwen2.5-7B-Instruct",
+        served_model_key="vllm_model_name",
         max_sequence_length=32768,
         unused_keys=("tokenizer_name",),
     )
     assert found["local/gpt"].served_model == "gpt-oss-120b"
+    assert found["local/gpt"].served_model_key == "openai_model_name"
     assert set(found["local/gpt"].unused_keys) == {
         "tokenizer_name",
         "window_service_spec",
@@ -89,6 +92,7 @@ def test_our_own_keys(tmp_path):
     )
     (found,) = read_deployments(write(tmp_path, text)).values()
     assert (found.model_name, found.served_model) == ("a/b", "b")
+    assert found.served_model_key == "vllm_model_name"  # where another name would be written
     assert (found.token_file, found.ca_bundle) == (tmp_path / "keys/token", tmp_path / "ca.pem")
     assert (found.max_in_flight, found.proxy, found.reasoning) == (
         32,
@@ -175,6 +179,9 @@ def test_entries_find_their_deployment(tmp_path):
 
     assert of("model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwen").name == "local/qwen"
     assert of("model=openai/gpt-oss").name == "local/gpt"
+    for written in ("gpt-oss", "GPT-OSS", "OpenAI/gpt-oss"):
+        assert of(f"model={written}").name == "local/gpt"
+    assert of("model=Qwen2.5-7B-instruct,model_deployment=local/qwen").name == "local/qwen"
     for text, said in (
         (
             "model=qwen/qwen2.5-7b-instruct,model_deployment=local/qwne",
@@ -190,6 +197,14 @@ def test_entries_find_their_deployment(tmp_path):
         with pytest.raises(ConfigError) as caught:
             of(text)
         assert said in str(caught.value)
+
+
+def test_a_last_part_that_stands_for_two_models_is_refused_with_both(tmp_path):
+    found = read_deployments(write(tmp_path, HELM))
+    found["other"] = replace(found["local/gpt"], name="other", model_name="other/gpt-oss")
+    with pytest.raises(ConfigError, match="may be openai/gpt-oss or other/gpt-oss") as caught:
+        find_deployment(parse_run_entry("pubmed_qa:model=gpt-oss"), found)
+    assert caught.value.advice == "Write the whole name in the run entry."
 
 
 def test_a_server_named_on_the_command_line():

@@ -153,9 +153,23 @@ def test_a_wrong_model_name_is_answered_with_those_on_offer():
         error = expect_refusal(server, "gpt-5")
     assert "does not serve a model named gpt-5" in str(error)
     assert error.advice == (
-        "The server offers these models (2): qwen-7b, llama-8b. Write its name into the deployment's args "
-        "(`openai_model_name: NAME`), or as model= with --server."
+        "The server offers these models (2): qwen-7b, llama-8b. Write its name as `openai_model_name: NAME` into the "
+        "args of deployment local/test."
     )
+
+
+def test_a_wrong_name_is_corrected_in_the_key_that_states_it():
+    with FaultServer(models=("qwen-7b",)) as server:
+        of_vllm = replace(deployment(server.url, "gpt-5"), served_model_key="vllm_model_name")
+        with pytest.raises(InferenceError) as caught:
+            asyncio.run(probe(of_vllm, QUICK))
+        assert (
+            "as `vllm_model_name: NAME` into the args of deployment local/test"
+            in caught.value.advice
+        )
+        with pytest.raises(InferenceError) as caught:
+            asyncio.run(probe(replace(of_vllm, name="server-0123abcd"), QUICK))
+        assert "as model= in the run entry" in caught.value.advice
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,24 @@ def test_a_deployment_map_asks_here_and_names_the_model_that_answers(site: Site,
     assert found.name == "med_qa:model=hospital/b,model_deployment=local/b"
 
 
+def test_an_entry_with_the_models_last_part_is_the_same_run_as_one_with_its_whole_name(
+    tmp_path: Path,
+):
+    site = create_site(tmp_path / "site", "Test")
+    site.deployments.write_text(
+        "model_deployments:\n  - name: local/b\n    model_name: hospital/b-7B\n    client_spec:\n"
+        "      class_name: helm.clients.vllm_client.VLLMChatClient\n"
+        "      args: {base_url: 'http://127.0.0.1:9/v1', vllm_model_name: b}\n"
+    )
+    names = set()
+    for model in ("hospital/b-7B", "b-7B", "b-7b", "b-7b,model_deployment=local/b"):
+        entries = [parse_run_entry(f"med_qa:model={model}")]
+        (found,) = plan_runs(site, entries, RunOptions("s"))
+        assert found.model == "hospital/b-7B"
+        names.add(found.name)
+    assert names == {"med_qa:model=hospital/b-7B,model_deployment=local/b"}
+
+
 def test_files_of_somebody_elses_computer_are_told_together_or_ignored(site: Site):
     entries = [
         parse_run_entry("med_qa:model=a/b,data_path=/share/pi/one.jsonl"),
