@@ -26,8 +26,9 @@ def alerts() -> None:
 @click.pass_obj
 def test_command(site: Site) -> None:
     """Send a test alert on each channel, and report what came back."""
-    from agent.alerts.channels import read_plan
+    from agent.alerts.channels import AlertFailedError, read_plan
     from agent.alerts.sending import make_test, send_alert
+    from agent.store import MessageState
 
     plan = read_plan(site.settings)
     if not plan.channels:
@@ -38,16 +39,20 @@ def test_command(site: Site) -> None:
     failures: list[AgentError] = []
     for channel in plan.channels:
         content = make_test(plan, time.time())
+        state = MessageState.GIVEN_UP
         try:
-            came_back = send_alert(plan, channel, content)
+            outcome = came_back = send_alert(plan, channel, content)
         except AgentError as error:
             failures.append(error)
             click.secho(f"{channel}: not delivered: {error}", fg="red")
             click.echo(with_site(f"  {error.advice}"))
             came_back = "not delivered"
+            outcome = error.code if isinstance(error, AlertFailedError) else "settings"
         else:
+            state = MessageState.SENT
             click.echo(f"{channel}: delivered, {came_back}")
-        with site.store() as store:
+        with site.store() as store, store.transaction():
+            store.alerts.add_test(content.message_id, channel, state, outcome, content.made_at)
             store.audit.record(
                 "alert test", f"channel={channel} id={content.message_id} result={came_back}"
             )
@@ -71,7 +76,9 @@ def list_command(site: Site, form: str) -> None:
             "state": each.state.value,
             "attempts": each.attempts,
             "last": each.outcome or None,
-            "events": ", ".join(f"{code} {n}" for code, n in counts[each.message_id].items()),
+            "events": "test"
+            if each.is_test
+            else ", ".join(f"{code} {n}" for code, n in counts[each.message_id].items()),
         }
         for each in messages
     ]

@@ -127,6 +127,16 @@ class Alerts:
             )
         return self.find_message(message_id)
 
+    def add_test(
+        self, message_id: str, channel: Channel, state: MessageState, outcome: str, now: float
+    ) -> None:
+        """Store that somebody tried whether alerts arrive, and what came back."""
+        with self._database.transaction():
+            self._connection.execute(
+                f"INSERT INTO alert_messages ({_MESSAGE}) VALUES (?, ?, 1, 0, ?, ?, 1, ?, ?, ?)",  # noqa: S608
+                (message_id, channel, now, state, now, outcome, now),
+            )
+
     def find_message(self, message_id: str) -> AlertMessage | None:
         """Return a message, or None."""
         return next(iter(self._select("message_id = ?", message_id)), None)
@@ -136,8 +146,9 @@ class Alerts:
         return next(iter(self._select("channel = ? AND state = 'open' LIMIT 1", channel)), None)
 
     def find_last(self, channel: Channel) -> AlertMessage | None:
-        """Return the latest message on a channel, or None."""
-        return next(iter(self._select("channel = ? ORDER BY last DESC LIMIT 1", channel)), None)
+        """Return the latest message about events on a channel, or None."""
+        condition = "channel = ? AND first <= last ORDER BY last DESC LIMIT 1"
+        return next(iter(self._select(condition, channel)), None)
 
     def list_recent(self, count: int) -> list[AlertMessage]:
         """Return the latest messages, at most `count`, newest first."""

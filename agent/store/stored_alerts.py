@@ -92,6 +92,11 @@ class AlertMessage:
     outcome: str
     ended_at: float | None
 
+    @property
+    def is_test(self) -> bool:
+        """Whether somebody tried whether alerts arrive: such a message is about no event."""
+        return self.last < self.first
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

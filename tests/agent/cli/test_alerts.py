@@ -100,6 +100,32 @@ def test_alerts_are_listed_with_their_state(site: Site):
     assert "disk_low 1" in alerts(site, "list").stdout
 
 
+def test_tests_are_listed_and_counted(site: Site):
+    with open_webhook() as receiver:
+        site = use_webhook(site, receiver.url)
+        assert alerts(site, "test").returncode == 0
+        assert "0 and 1 test delivered in the last seven days" in check(site).finding
+        (row,) = json.loads(alerts(site, "list", "--format", "json").stdout)
+        assert (row["state"], row["last"], row["events"]) == ("sent", "status 204", "test")
+        assert row["id"] == receiver.got[0].alert["id"]
+        receiver.answer = answer_with(404)
+        assert alerts(site, "test").returncode == 7
+        found = check(site)
+        assert found.verdict == "warning"
+        assert "webhook does not get through (status 404)" in found.finding
+        receiver.answer = answer_with(204)
+        alerts(site, "test")  # mended: the earlier failure is no reason to warn
+    found = check(site)
+    assert (found.verdict, "2 tests delivered" in found.finding) == ("ok", True)
+
+
+def test_a_test_does_not_delay_the_first_alert(site: Site):
+    with site.store() as store:
+        store.alerts.add_test("0" * 32, Channel.MAIL, MessageState.SENT, "reply 250", 1.9e9)
+        assert store.alerts.find_last(Channel.MAIL) is None
+        assert store.alerts.find_open(Channel.MAIL) is None
+
+
 def test_doctor_says_nothing_about_alerts_that_are_off_and_sends_nothing(site: Site):
     assert list(check_alerts(site)) == []
     with open_webhook() as receiver:
