@@ -28,6 +28,8 @@ from protocol.keys import Ed25519Signer, PublicKey, load_public
 
 _SECRET_KEY_BYTES: Final = 32
 _MAX_KEY_FILE: Final = 4096  # bytes; an Ed25519 key in PEM has 119
+_PRIVATE_MARK: Final = b"PRIVATE KEY-----"
+_PUBLIC_MARK: Final = b"BEGIN PUBLIC KEY-----"
 
 
 class KeyRole(StrEnum):
@@ -147,12 +149,20 @@ def read_public(path: Path) -> PublicKey:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise StoreError(f"the public key cannot be read ({error.strerror})") from error
+        raise StoreError(
+            f"the public key {path.name} cannot be read ({error.strerror})",
+            "Give the path of the steward's .pub file, which `intramural steward-key` wrote next to the key.",
+        ) from error
     return parse_public(content)
 
 
 def parse_public(content: bytes) -> PublicKey:
-    """Parse a public key in PEM. Raises StoreError if it is damaged, weak or of another kind."""
+    """Parse a public key in PEM. Raises StoreError if it is private, damaged, weak or of another kind."""
+    if _PRIVATE_MARK in content:
+        raise StoreError(
+            "this is not a public key: it is a private one, which only its owner should have",
+            "Use the .pub file next to the steward's key.",
+        )
     try:
         key = serialization.load_pem_public_key(content)
         return load_public(
@@ -196,6 +206,11 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
             f"the file for the {role} key exists already; a key is never overwritten",
             "Keep the existing key, or choose another path. Delete it only if nothing depends on it any more.",
         ) from error
+    except FileNotFoundError as error:
+        raise StoreError(
+            f"the {role} key cannot be created: there is no folder {path.parent}",
+            "Create the folder first, or choose another path.",
+        ) from error
     except OSError as error:
         raise StoreError(f"the {role} key cannot be created ({error.strerror})") from error
     try:
@@ -218,12 +233,20 @@ def _read(path: Path, role: KeyRole) -> bytes:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise StoreError(_missing_finding(role), _missing_advice(role)) from error
+        raise StoreError(_missing_finding(role, path), _missing_advice(role)) from error
     except OSError as error:
         raise StoreError(f"the {role} key cannot be opened ({error.strerror})") from error
     try:
-        _check_file(os.fstat(handle), role)
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            raise StoreError(f"the {role} key is not a regular file")
         content = os.read(handle, _MAX_KEY_FILE + 1)
+        if role is KeyRole.STEWARD and _PUBLIC_MARK in content:
+            raise StoreError(
+                f"{path.name} is the steward's public key, and the private one is needed",
+                "Give the file of the same name without .pub.",
+            )
+        _check_owner(state, role)
     finally:
         os.close(handle)
     if not content or len(content) > _MAX_KEY_FILE:
@@ -231,9 +254,7 @@ def _read(path: Path, role: KeyRole) -> bytes:
     return content
 
 
-def _check_file(state: os.stat_result, role: KeyRole) -> None:
-    if not stat.S_ISREG(state.st_mode):
-        raise StoreError(f"the {role} key is not a regular file")
+def _check_owner(state: os.stat_result, role: KeyRole) -> None:
     if state.st_uid != os.geteuid():
         raise StoreError(
             f"the {role} key belongs to another user",
@@ -279,9 +300,11 @@ def _damaged(role: KeyRole, expected: str) -> StoreError:
     )
 
 
-def _missing_finding(role: KeyRole) -> str:
+def _missing_finding(role: KeyRole, path: Path) -> str:
     if role is KeyRole.SEAL:
         return "the seal key is missing: it was lost, or this site was created by an earlier, unreleased version"
+    if role is KeyRole.STEWARD:
+        return f"there is no file {path.name}, which was given as the steward's key"
     return f"the {role} key is missing"
 
 

@@ -22,6 +22,10 @@ _ADVICE: Final = (
     f"Use at least {SHORTEST} characters, such as four words that nobody else would put together."
 )
 
+_DECORATED: Final = (
+    ": a common word or row of keys, and digits or signs around it do not make it harder to guess"
+)
+
 # RFC 9106, section 4, second recommended option: for machines that also serve models.
 _TIME_COST: Final = 3
 _MEMORY_KIB: Final = 64 * 1024
@@ -49,8 +53,13 @@ def check_password_strength(password: str, *names: str) -> None:
             f"the password has more than {LONGEST} characters", "Choose a shorter one."
         )
     core = _find_core(password)
-    if len(set(password)) < _FEWEST_DISTINCT or core in _read_common():
-        raise ConfigError("the password is among the most common ones", _ADVICE)
+    if len(set(password)) < _FEWEST_DISTINCT:
+        raise ConfigError(
+            "the password is too easy to guess: it repeats one to three characters", _ADVICE
+        )
+    if core in _read_common():
+        how = "" if core == _normalise(password).casefold() else _DECORATED
+        raise ConfigError(f"the password is among the most common ones{how}", _ADVICE)
     if any(core == _find_core(name) for name in names):
         raise ConfigError("the password consists of a name that everyone knows", _ADVICE)
 

@@ -125,10 +125,10 @@ def _write_request(site: Site, digest: str | None, out: Path) -> None:
 
 def _import_signed_file(site: Site, signed_path: Path) -> None:
     from agent.disclosure.exchange import MAX_EXCHANGED_BYTES, read_signed
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
 
     for signed in read_signed(
-        read_bounded(signed_path, MAX_EXCHANGED_BYTES, "the file signed by the steward")
+        read_given(signed_path, MAX_EXCHANGED_BYTES, "the file signed by the steward")
     ):
         _import_signed(site, signed)
 
@@ -137,9 +137,9 @@ def _import_rejected(site: Site, rejected_path: Path) -> None:
     """Show why the steward rejected drafts, and discard the rejected drafts with all drafts that follow them."""
     from agent.disclosure.exchange import MAX_EXCHANGED_BYTES
     from agent.disclosure.handover import take_rejected
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
 
-    data = read_bounded(rejected_path, MAX_EXCHANGED_BYTES, "the file of rejections")
+    data = read_given(rejected_path, MAX_EXCHANGED_BYTES, "the file of rejections")
     rejected = take_rejected(site, data, partial(record_event, site))
     click.echo(f"The steward rejected {count_drafts(rejected.count)}: {rejected.words}.")
     for digest in rejected.unknown:

@@ -224,12 +224,12 @@ def _opening(check: "LeafCheck") -> dict[str, object]:
 def _read_heads(path: Path) -> list[AuditHead]:
     """Read a file of heads: canonical JSON, one head per line."""
     from agent.disclosure.record_check import is_link
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.canonical import parse_canonical
     from protocol.errors import ProtocolError
 
     heads: list[AuditHead] = []
-    lines = read_bounded(path, _MAX_LIST, "the file of heads").splitlines()
+    lines = read_given(path, _MAX_LIST, "the file of heads").splitlines()
     for number, line in enumerate(lines, 1):
         try:
             value = parse_canonical(line)

@@ -74,6 +74,8 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     yield run_check("disclosure policy", lambda: _check_disclosure(site))
     yield run_check("approval", lambda: _check_approval(site))
     yield run_check("outgoing", lambda: _check_outgoing(site))
+    if site.settings.aggregator_url is not None:
+        yield run_check("aggregator", lambda: _check_aggregator(site.settings.aggregator_url or ""))
     yield from check_site_network(site)
     yield from check_access(site)
     yield from check_alerts(site)
@@ -287,6 +289,12 @@ def _check_approval(site: Site) -> Check:
         "ok",
         "by a second person: a steward's key that this site's account can read is refused",
     )
+
+
+def _check_aggregator(url: str) -> Check:
+    from agent.delivery.transport import check_aggregator_url
+
+    return Check("aggregator", "ok", f"its address has the right form: {check_aggregator_url(url)}")
 
 
 def _check_outgoing(site: Site) -> Check:

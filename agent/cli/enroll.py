@@ -129,12 +129,12 @@ def update(site: Site, path: Path | None) -> None:
     aggregator's log must extend the log that this site has seen.
     """
     from agent.disclosure.registry_update import describe_enrolment, take_registry, update_registry
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.envelope import MAX_BYTES, REGISTRY_TYPE
 
     site_id = open_federation(site).read_membership().site
     if path is not None:
-        data = read_bounded(path, MAX_BYTES[REGISTRY_TYPE], "the registry")
+        data = read_given(path, MAX_BYTES[REGISTRY_TYPE], "the registry")
         done = take_registry(site, data, today_day(site))
     else:
         with _advise_trying_again("registry update"):
@@ -291,10 +291,10 @@ def _take_signed_request(site: Site, invite: "Invite", request_path: Path) -> by
 
 
 def _read_request(path: Path) -> bytes:
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
 
-    return read_bounded(path, MAX_BYTES[STATEMENT_TYPE], "the request")
+    return read_given(path, MAX_BYTES[STATEMENT_TYPE], "the request")
 
 
 def _sign(data: bytes, key_path: Path) -> bytes:

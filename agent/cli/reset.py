@@ -117,11 +117,11 @@ def request(
 def send(site: Site, signed: Path, out: Path | None) -> None:
     """Send the request signed by the steward. The central team decides about it."""
     from agent.disclosure.key_requests import send_reset
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
 
     _ = site.settings  # a folder that is not a site is refused
-    data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
+    data = read_given(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
     audit = partial(record_event, site)
     in_force = send_reset(site, data, today_day(site), audit, post=out is None)
     if out is not None:
@@ -139,13 +139,13 @@ def send(site: Site, signed: Path, out: Path | None) -> None:
 def read_standing_here(site: Site, head_file: Path | None) -> "SiteStanding":
     """Compare this machine with the aggregator's signed head of the chain, fetched now or read from a file."""
     from agent.disclosure.site_standing import read_standing
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.site_head import MAX_SITE_HEAD
 
     _ = site.settings  # a folder that is not a site is refused
     carried = None
     if head_file is not None:
-        note = read_bounded(head_file, MAX_SITE_HEAD, "the aggregator's signed head")
+        note = read_given(head_file, MAX_SITE_HEAD, "the aggregator's signed head")
         carried = note.decode("utf-8", "replace")
     return read_standing(site, carried, today_day(site))
 

@@ -73,11 +73,11 @@ def request(site: Site, role: str, steward_path: Path | None, out: Path) -> None
 def send(site: Site, signed: Path, out: Path | None) -> None:
     """Send the request signed by the steward. Until it is in force, nothing else can be prepared."""
     from agent.disclosure.key_requests import send_rotation
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
 
     _ = site.settings  # a folder that is not a site is refused
-    data = read_bounded(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
+    data = read_given(signed, MAX_BYTES[STATEMENT_TYPE], "the signed request")
     send_rotation(site, data, today_day(site), partial(record_event, site), post=out is None)
     if out is not None:
         write_new_file(out, data)

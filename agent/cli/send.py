@@ -119,10 +119,10 @@ def _import_receipt(site: Site, path: Path) -> None:
 
 def _import_refusal(site: Site, path: Path) -> None:
     from agent.delivery.send import take_refusal
-    from agent.io.atomic_files import read_bounded
+    from agent.io.atomic_files import read_given
     from protocol.refusal import MAX_REFUSAL
 
-    note = read_bounded(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
+    note = read_given(path, MAX_REFUSAL, "the refusal").decode("utf-8", "replace")
     registry = open_federation(site).read_registry(today_day(site))
     taken = take_refusal(
         open_outbox(site),

@@ -80,9 +80,15 @@ def read_invite(path: Path) -> Invite:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ConfigError(f"the invite {path.name} cannot be read ({error.strerror})") from None
+        raise ConfigError(
+            f"the invite {path.name} cannot be read ({error.strerror})",
+            "Give the path of the file that the central team sent as --invite.",
+        ) from None
     if len(content) > _MAX_INVITE:
-        raise ConfigError(f"the invite {path.name} is longer than {_MAX_INVITE} bytes")
+        raise ConfigError(
+            f"{path.name} is not an invite: it is longer than {_MAX_INVITE} bytes",
+            "Give the path of the file that the central team sent as --invite.",
+        )
     try:
         return Invite.model_validate_json(content)
     except ValidationError as error:

@@ -20,6 +20,9 @@ from protocol.errors import Code
 if TYPE_CHECKING:
     import httpx
 
+_ADDRESS_ADVICE: Final = (
+    "Correct aggregator_url in site.yaml; without that line, the address of the invite is used."
+)
 _MAX_REFUSAL: Final = 4096  # bytes; maximum size of an answer such as {"code": "..."}
 _SUCCESS: Final = 200
 _OUT_OF_ORDER: Final = frozenset({Code.WRONG_SEQ, Code.WRONG_PREV})
@@ -105,7 +108,7 @@ class Aggregator:
     def __init__(self, connection: AggregatorConnection) -> None:
         """Check the address without connecting to it. Raises ConfigError if it is invalid."""
         self._connection = connection
-        self._base = _checked_url(connection.url)
+        self._base = check_aggregator_url(connection.url)
 
     def get(self, path: str, *, limit: int) -> bytes:
         """Return the body of `path`, at most `limit` bytes. Raises DeliveryError."""
@@ -246,8 +249,8 @@ def _root_cause(error: BaseException) -> BaseException:
     return error
 
 
-def _checked_url(url: str) -> str:
-    """Return the address without a trailing slash.
+def check_aggregator_url(url: str) -> str:
+    """Return the aggregator's address without a trailing slash.
 
     Raises:
         ConfigError: the address is not `https://host[:port]`, or uses plain http for another machine.
@@ -256,17 +259,19 @@ def _checked_url(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise ConfigError("the aggregator's address is not a URL") from None
+        raise ConfigError("the aggregator's address is not a URL", _ADDRESS_ADVICE) from None
     extras = (
         parts.path.strip("/") or parts.query or parts.fragment or parts.username or parts.password
     )
     if parts.scheme not in ("https", "http") or not host or extras:
         raise ConfigError(
-            "the aggregator's address must have the form https://host[:port], with nothing else"
+            "the aggregator's address must have the form https://host[:port], with nothing else",
+            _ADDRESS_ADVICE,
         )
     if parts.scheme == "http" and not _is_loopback(host):
         raise ConfigError(
-            "the aggregator's address must use https: plain http is allowed only for loopback addresses"
+            "the aggregator's address must use https: plain http is allowed only for loopback addresses",
+            _ADDRESS_ADVICE,
         )
     return f"{parts.scheme}://{parts.netloc}"
 

@@ -12,6 +12,7 @@ from protocol.errors import ProtocolError
 from protocol.policy import DisclosurePolicy, parse_policy
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+_LONGEST_NAME: Final = 60  # characters of a wrong name that are repeated
 _WHOLE: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -26,13 +27,30 @@ def read_policy(name: str, site_directory: Path | None = None) -> DisclosurePoli
         DisclosureError: the policy does not exist, or is unreadable, misspelt or incomplete.
     """
     if name.endswith(".yaml") and site_directory is not None:
-        return read_policy_file(site_directory / name)
-    if not _NAME.fullmatch(name):
-        raise DisclosureError("disclosure_policy in site.yaml is not the name of a policy")
-    policy = read_policy_file(shipped("policies") / "disclosure" / f"{name}.yaml")
+        file = site_directory / name
+        if not file.exists():
+            raise DisclosureError(
+                f"disclosure_policy in site.yaml: there is no file {name} in the site directory",
+                _list_shipped_policies(),
+            )
+        return read_policy_file(file)
+    file = shipped("policies") / "disclosure" / f"{name}.yaml"
+    if not _NAME.fullmatch(name) or not file.exists():
+        raise DisclosureError(
+            f"disclosure_policy in site.yaml: there is no policy {name[:_LONGEST_NAME]}",
+            _list_shipped_policies(),
+        )
+    policy = read_policy_file(file)
     if policy.name != name:
         raise DisclosureError(f"policy {name}.yaml has a different name in its field `name`")
     return policy
+
+
+def _list_shipped_policies() -> str:
+    """Return what can be written in site.yaml instead."""
+    files = (shipped("policies") / "disclosure").glob("*.yaml")
+    names = ", ".join(sorted(file.stem for file in files))
+    return f"Name a policy of the package ({names}), or put your own file ending in .yaml there."
 
 
 def read_policy_file(path: Path) -> DisclosurePolicy:

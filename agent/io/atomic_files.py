@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from agent.errors import BusyError, StoreError
+from agent.errors import BusyError, ConfigError, StoreError
 
 _NAME_BYTES = 8  # random bytes in a temporary file's name
 
@@ -91,8 +91,22 @@ def open_plain(path: Path) -> io.BufferedReader:
     return os.fdopen(handle, "rb")
 
 
+def read_given(path: Path, limit: int, name: str) -> bytes:
+    """Return the contents of a file that a person named, at most `limit` bytes.
+
+    Raises:
+        ConfigError: the file is missing, unreadable or longer; `name` describes it in the message.
+    """
+    try:
+        return read_bounded(path, limit, name)
+    except StoreError as error:
+        raise ConfigError(
+            f"{error} ({path})", "Check the path of the file, and that your account may read it."
+        ) from None
+
+
 def read_bounded(path: Path, limit: int, name: str) -> bytes:
-    """Return the contents of `path`, at most `limit` bytes.
+    """Return the contents of `path`, a file of the site itself, at most `limit` bytes.
 
     Raises:
         StoreError: the file is missing, unreadable or longer; `name` describes it in the message.

@@ -39,7 +39,10 @@ def check_custody(key: Path, site_directory: Path, *, one_account: bool) -> bool
         key_state = real_path.stat()
         site_state = site_directory.resolve(strict=True).stat()
     except OSError as error:
-        raise StoreError(f"the steward key cannot be read ({error.strerror})") from None
+        raise StoreError(
+            f"the steward's key cannot be read ({error.strerror})",
+            "Give the path of the steward's key as --key.",
+        ) from None
     fault = ""
     if real_path.is_relative_to(site_directory.resolve()):
         fault = "the steward's key is in the site's own directory"

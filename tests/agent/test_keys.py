@@ -178,9 +178,36 @@ def test_a_public_key_goes_out_as_pem_and_comes_back(tmp_path: Path) -> None:
 
 def test_a_private_key_given_for_a_public_one_is_refused_unquoted(tmp_path: Path) -> None:
     create_signing_key(tmp_path / "steward.key", KeyRole.STEWARD)
-    with pytest.raises(StoreError, match="not a public key") as caught:
+    with pytest.raises(StoreError, match="not a public key: it is a private one") as caught:
         read_public(tmp_path / "steward.key")
     assert "PRIVATE" not in str(caught.value)
+
+
+def test_a_public_key_given_for_the_stewards_private_one_is_called_so(tmp_path: Path) -> None:
+    signer = create_signing_key(tmp_path / "steward.key", KeyRole.STEWARD)
+    public = tmp_path / "steward.key.pub"
+    write_public(public, signer.public)
+    public.chmod(0o644)  # that others may read it is no reason to replace the key
+    with pytest.raises(StoreError, match=r"steward.key.pub is the steward's public key") as caught:
+        load_signer(public, KeyRole.STEWARD)
+    assert "without .pub" in caught.value.advice
+
+
+def test_a_folder_is_no_key(tmp_path: Path) -> None:
+    (tmp_path / "steward.key").mkdir()
+    with pytest.raises(StoreError, match="not a regular file"):
+        load_signer(tmp_path / "steward.key", KeyRole.STEWARD)
+
+
+def test_files_that_are_not_there_are_named_with_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"no file none.key") as caught:
+        load_signer(tmp_path / "none.key", KeyRole.STEWARD)
+    assert "steward-key --out" in caught.value.advice
+    with pytest.raises(StoreError, match=r"public key none.pub cannot be read") as caught:
+        read_public(tmp_path / "none.pub")
+    assert ".pub file" in caught.value.advice
+    with pytest.raises(StoreError, match="there is no folder"):
+        create_signing_key(tmp_path / "none" / "steward.key", KeyRole.STEWARD)
 
 
 def test_two_purposes_never_share_a_key() -> None:

@@ -101,6 +101,7 @@ class PrivateAuthority:
     def _identity(self, key: ec.EllipticCurvePrivateKey, certificate: x509.Certificate) -> Identity:
         number = f"{certificate.serial_number:x}"
         key_file = self._folder / f"{number}.key"
+        key_file.touch(0o600)
         key_file.write_bytes(
             key.private_bytes(
                 serialization.Encoding.PEM,

@@ -1,7 +1,9 @@
 """The address of the service in site.yaml: where it listens, how the way there is protected, and its TLS files."""
 
 import ipaddress
+import os
 import ssl
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +77,8 @@ def check_tls_files(address: Address) -> None:
     """Check that the certificate and its key can be served, if there are any.
 
     Raises:
-        ConfigError: a file cannot be read, is not PEM, or the key is another certificate's or has a password.
+        ConfigError: a file cannot be read, is not PEM, or the key is another certificate's, has a password, or is open
+            to other accounts.
     """
     if address.certificate is None or address.key is None:
         return
@@ -86,7 +89,10 @@ def check_tls_files(address: Address) -> None:
         try:
             path.read_bytes()
         except OSError as error:
-            raise ConfigError(f"{setting}: {path} cannot be read ({error.strerror})") from None
+            raise ConfigError(
+                f"{setting}: {path} cannot be read ({error.strerror})",
+                f"Correct {setting} in site.yaml, or put the PEM file there, readable by the account of the service.",
+            ) from None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         # Without a password given here, OpenSSL would ask for it on the terminal.
@@ -97,3 +103,19 @@ def check_tls_files(address: Address) -> None:
             "Name a PEM file with the certificate and its chain, and one with this certificate's key, without a "
             "password.",
         ) from None
+    _check_key_mode(address.key)
+
+
+def _check_key_mode(key: Path) -> None:
+    """Check that other accounts cannot read the key. Raises ConfigError.
+
+    A key of the system, such as one of the group ssl-cert, may be readable by its group: this account reads it so.
+    """
+    state = key.stat()
+    is_own = state.st_uid == os.geteuid()
+    if stat.S_IMODE(state.st_mode) & (0o077 if is_own else 0o007):
+        raise ConfigError(
+            f"service_tls_key: {key} can be read by other accounts of this machine",
+            "Find out who could read it, and replace certificate and key if anyone did. Otherwise, run `chmod 600` "
+            "on it.",
+        )

@@ -106,6 +106,31 @@ def test_where_submissions_go(site: Site, line: str, said: str):
     assert said in found(setting(site, line), "outgoing").finding
 
 
+@pytest.mark.parametrize(
+    "url", ["ftp://board.example", "board.example", "http://board.example", "https://b.example/x"]
+)
+def test_an_address_of_the_aggregator_that_cannot_be_used_is_a_failure(site: Site, url: str):
+    check = found(setting(site, f"aggregator_url: {url}"), "aggregator")
+    assert check.verdict == "failed"
+    assert check.advice.startswith("Correct aggregator_url in site.yaml")
+
+
+def test_an_address_of_the_aggregator_that_can_be_used_is_ok(site: Site):
+    check = found(setting(site, "aggregator_url: https://board.example/"), "aggregator")
+    assert (check.verdict, check.finding.rpartition(" ")[2]) == ("ok", "https://board.example")
+
+
+@pytest.mark.parametrize("name", ["ours", "ours.yaml", "../strict"])
+def test_a_disclosure_policy_that_is_not_there_is_answered_with_those_that_are(
+    site: Site, name: str
+):
+    check = found(setting(site, f"disclosure_policy: {name}"), "disclosure policy")
+    assert check.verdict == "failed"
+    assert name in check.finding
+    assert check.advice.startswith("Name a policy of the package (")
+    assert "strict" in check.advice
+
+
 def test_the_address_of_the_invite_is_the_one_that_is_named(site: Site):
     (site.submissions / "membership.json").write_text(
         '{"deployment": "b.example", "site": "s-abcdefgh", "url": "https://invited.example",'

@@ -41,6 +41,23 @@ def test_the_steward_may_keep_the_key_on_another_machine(
     assert fingerprint in ok(site, registry, "show")
 
 
+@pytest.mark.parametrize(
+    ("options", "said", "advised"),
+    [
+        (("--invite", "none.json", "--request", "x"), "the invite none.json", "as --invite"),
+        (("--request", "none.json", "--steward-key", "k", "--out", "o"), "is missing", "the path"),
+    ],
+)
+def test_a_file_that_is_not_there_is_no_matter_of_permissions(
+    tmp_path: Path, options: tuple[str, ...], said: str, advised: str
+) -> None:
+    late = create_site(tmp_path / "late", "Late hospital")
+    with pytest.raises(ConfigError, match=said) as caught:
+        ok(late, enroll, *options)
+    assert advised in caught.value.advice
+    assert "permissions" not in caught.value.advice
+
+
 def test_a_second_site_with_a_used_invite_keeps_nothing_of_it_and_takes_a_new_one(
     site: Site, served: Served, wire: Wire, tmp_path: Path
 ) -> None:

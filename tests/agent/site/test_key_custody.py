@@ -50,7 +50,7 @@ def test_a_key_in_the_sites_directory_is_refused_by_whatever_path_it_is_named(
 
 
 def test_a_key_that_is_not_there_is_missing(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="steward key cannot be read"):
+    with pytest.raises(StoreError, match="steward's key cannot be read"):
         check_custody(tmp_path / "none", site.directory, one_account=True)
 
 

@@ -1,5 +1,6 @@
 """A service that cannot start names the setting that keeps it from starting, and prints no address."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,32 @@ def test_a_certificate_that_is_not_there_is_named_before_anything_is_served(site
     )
     assert f"service_tls_certificate: {site.directory}/a.pem cannot be read" in error
     assert printed == ""
+
+
+def test_a_key_that_other_accounts_can_read_is_refused(site: Site, tmp_path: Path) -> None:
+    own = PrivateAuthority(tmp_path).issue("127.0.0.1")
+    check_tls_files(_name_files(own.certificate, own.key))
+    for mode in (0o644, 0o640, 0o604):
+        own.key.chmod(mode)
+        with pytest.raises(ConfigError, match=r"service_tls_key: .* can be read by other accounts"):
+            check_tls_files(_name_files(own.certificate, own.key))
+    settings = f"service_tls_certificate: {own.certificate}\nservice_tls_key: {own.key}\n"
+    printed, error = refuse_to_serve(site, settings)
+    assert "can be read by other accounts" in error
+    assert printed == ""
+
+
+def test_a_key_of_the_system_may_be_read_by_its_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = PrivateAuthority(tmp_path).issue("127.0.0.1")
+    own.key.chmod(0o640)
+    someone = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: someone)
+    check_tls_files(_name_files(own.certificate, own.key))
+    own.key.chmod(0o644)
+    with pytest.raises(ConfigError, match="can be read by other accounts"):
+        check_tls_files(_name_files(own.certificate, own.key))
 
 
 def test_a_secret_of_the_proxy_that_is_not_there_is_named(site: Site) -> None:
