@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from agent.access.roles import Action
+
 
 @dataclass(frozen=True, slots=True)
 class Room:
@@ -36,6 +38,7 @@ class Frame:
     Attributes:
         account: name of who is signed in; empty on the page for signing in.
         rooms: the rooms that this account may enter.
+        actions: what this account may do at all, be it only with what is its own.
         csrf: the secret of the session that every form sends back.
         reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
         run_forms: the forms on the page of a run; None if there are none.
@@ -47,6 +50,7 @@ class Frame:
 
     account: str = ""
     rooms: tuple[Room, ...] = ()
+    actions: frozenset[Action] = frozenset()
     csrf: str = ""
     reveal_path: str = ""
     run_forms: RunForms | None = None
@@ -54,3 +58,7 @@ class Frame:
     scores_path: str = ""
     download_path: str = ""
     notice: str = ""
+
+    def can(self, action: str) -> bool:
+        """Return whether a page may offer what needs this action, named as in `Action`."""
+        return Action(action) in self.actions

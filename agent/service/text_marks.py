@@ -1,7 +1,7 @@
-"""Mark passages of a redacted text on a page: tags, the place where a value was read, and words that were searched for."""
+"""Mark passages of a redacted text on a page: tags, the place where a value was read, and words that were searched."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -12,7 +12,7 @@ from agent.redaction.replacements.tags import TAG
 Span = tuple[int, int]
 
 MOST_HITS: Final = 500
-"""Occurrences that are marked in one text; a letter that is searched for in a megabyte must not make a page of marks."""
+"""Occurrences that are marked in one text: a letter that is searched for in a megabyte must not fill a page."""
 _BEFORE_HIT: Final = 40  # characters
 _AFTER_HIT: Final = 60
 _TAG: Final = '<span class="tag">', "</span>"

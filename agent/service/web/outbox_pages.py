@@ -68,7 +68,8 @@ def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "")
 
 def show_submission(desk: Desk, call: Call) -> Response:
     """Show exactly what would leave with one statement: every figure with its verdict, and the bytes."""
-    submission = find_visible(desk, call)
+    visible = list_visible(desk, call)
+    submission = _choose(visible, call.path["digest"])
     registry = require_registry(desk)
     outbox = Outbox(desk.site.submissions)
     policy, others = read_site_policy(desk.site), outbox.list_submissions()
@@ -76,6 +77,7 @@ def show_submission(desk: Desk, call: Call) -> Response:
     page = make_page(submission, registry, policy, verdicts, others)
     caller = call.signed_in
     authors, account = read_authors(desk), caller.account.account_id
+    difference = compare_with_last(submission, registry, policy, others)
     return desk.draw(
         "submission.html",
         call,
@@ -83,7 +85,9 @@ def show_submission(desk: Desk, call: Call) -> Response:
         page=page,
         state=explain_state(submission),
         verdicts={word.cell: word.word for word in page.gate_words},
-        difference=compare_with_last(submission, registry, policy, others),
+        difference=difference,
+        can_see_previous=difference is not None
+        and any(item.digest == difference.previous for item in visible),
         following=_count_following_drafts(submission, others),
         had_part=account in authors.list_parties(submission),
         is_maker=account in authors.list_makers(submission),
@@ -120,10 +124,13 @@ def find_visible(desk: Desk, call: Call) -> Submission:
     Raises:
         DisclosureError: there is no such statement, or the caller may not see it.
     """
-    prefix = call.path["digest"]
+    return _choose(list_visible(desk, call), call.path["digest"])
+
+
+def _choose(visible: list[Submission], prefix: str) -> Submission:
     matches: list[Submission] = []
     if len(prefix) >= _MIN_PREFIX_LENGTH:
-        matches = [item for item in list_visible(desk, call) if item.digest.startswith(prefix)]
+        matches = [item for item in visible if item.digest.startswith(prefix)]
     if len(matches) != 1:
         raise DisclosureError(
             "there is no submission with this digest", "Choose one on the page of the outbox."

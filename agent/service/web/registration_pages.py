@@ -57,7 +57,7 @@ def list_datasets(desk: Desk, call: Call) -> Response:
 
 
 def ask(desk: Desk, call: Call) -> Response:
-    """Show what would be frozen. Everything is read and every rule is checked, and nothing is written."""
+    """Show what would be frozen, or why nothing can be: everything is read and checked, and nothing is written."""
     benchmark = find_named_benchmark(call.path["benchmark"], desk.site.own_benchmarks)
     try:
         would_be = register_dataset(
@@ -69,7 +69,7 @@ def ask(desk: Desk, call: Call) -> Response:
             dry_run=True,
         )
     except AgentError as error:
-        return _draw(desk, call, benchmark, status=_REFUSED, problem=f"{error}. {error.advice}")
+        return _draw(desk, call, benchmark, problem=f"{error}. {error.advice}")
     return _draw(desk, call, benchmark, lines=_describe(would_be))
 
 

@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from agent.access.roles import Action
-from agent.errors import ConfigError
+from agent.errors import AgentError, ConfigError
 from agent.runs.delete_run import check_deletable, delete_run
 from agent.runs.privacy import share_run, unshare_run
 from agent.runs.submissions_of_runs import list_audited_submissions
@@ -29,12 +29,17 @@ def change_privacy(desk: Desk, call: Call) -> Response:
 
 
 def ask_to_delete(desk: Desk, call: Call) -> Response:
-    """Show what the deletion of a run would take, and what stays."""
+    """Show what the deletion of a run would take, and what stays; or why it cannot be deleted now."""
     run = find_run(desk, call)
-    check_deletable(desk.site, desk.store, run)
+    problem: AgentError | None = None
+    try:
+        check_deletable(desk.site, desk.store, run)
+    except ConfigError as error:
+        problem = error
     return desk.draw(
         "run_delete.html",
         call,
+        problem=problem,
         run=build_run_head(run),
         content=desk.store.count_run(run.run_id),
         submissions=list_audited_submissions(desk.site, run),

@@ -136,12 +136,13 @@ def build_frame(caller: Caller | None, path: str) -> Frame:
         return Frame()
     if caller.owes_password:
         return Frame(account=caller.account.name, csrf=caller.csrf)
+    actions = frozenset(action for action in Action if caller.can_enter(action))
     rooms = [
         Room(name, address, is_current=_is_in_room(path, address))
         for name, address, action in _ROOMS
-        if caller.can_enter(action)
+        if action in actions
     ]
-    return Frame(account=caller.account.name, rooms=tuple(rooms), csrf=caller.csrf)
+    return Frame(caller.account.name, tuple(rooms), actions, caller.csrf)
 
 
 def _is_in_room(path: str, address: str) -> bool:

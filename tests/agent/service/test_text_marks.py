@@ -1,4 +1,4 @@
-"""Words, tags and readings marked in a text: whatever is marked, the text stays the same text, and no markup of its own."""
+"""Words, tags and readings marked in a text: whatever is marked, the text stays the same, and is never markup."""
 
 import html
 import re

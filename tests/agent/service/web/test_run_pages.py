@@ -99,8 +99,12 @@ def test_a_run_that_a_job_works_on_is_not_deleted(
         job = store.jobs.add(command, 1.0)
         store.jobs.begin(job.job_id, 2.0)
     dana = running.sign_in("dana")
-    for answer in (dana.get(f"/runs/{run_id}/delete"), dana.submit(f"/runs/{run_id}/delete")):
-        assert answer.status_code == 400
+    asked = dana.get(f"/runs/{run_id}/delete")
+    assert asked.status_code == 200
+    assert "Delete this run" not in asked.text
+    sent = dana.submit(f"/runs/{run_id}/delete")
+    assert sent.status_code == 400
+    for answer in (asked, sent):
         assert f"job {job.job_id} works on the suite" in answer.text
         assert "Wait until it has ended" in answer.text
 
