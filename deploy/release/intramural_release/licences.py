@@ -36,9 +36,7 @@ PERMISSIVE: Final = frozenset(
         "Zlib",
     }
 )
-_MPL_REASON: Final = (
-    "MPL-2.0 covers its own files alone; they are passed on unchanged"
-)
+_MPL_REASON: Final = "MPL-2.0 covers its own files alone; they are passed on unchanged"
 _NVIDIA_REASON: Final = (
     "NVIDIA's licence allows the unchanged libraries to be passed on; they come only with an extra that brings torch, "
     "and never with the agent alone"

@@ -123,6 +123,8 @@ def test_scores_of_somebody_elses_private_run_are_not_listed(
     headers = {"Authorization": f"Bearer {token}"}
     listed = running.visit().get(f"/api/v1/runs/{run_id}/instances", **headers)
     assert listed.status_code == 404
+
+
 def test_hits_are_marked_where_they_stand(filled: FilledSite, running: RunningService):
     cases = [case(0, answer="No PENICILLIN at all <b>"), case(1, prompt="Give penicillin & wait?")]
     run_id = filled.add(cases)
