@@ -23,7 +23,8 @@ _DEPLOYMENT: Final = "local/smollm2-135m"
 _ENTRIES: Final = (
     f"head_qa:model={MODEL},max_eval_instances=20",
     f"pubmed_qa:model={MODEL},max_eval_instances=10",
-    f"{JUDGED}:subset=healthcaremagic,model={MODEL},max_eval_instances=2",
+    f"{JUDGED}:subset=healthcaremagic,model={MODEL},max_eval_instances=1",
+    f"{JUDGED}:subset=icliniq,model={MODEL},max_eval_instances=1",
 )
 _SEEDS: Final = (1, 2, 3)  # one for each seat of the jury
 _CONTEXT: Final = 3072  # tokens; holds a judge's request about the longest dialogue with its reply

@@ -22,6 +22,7 @@ _SHOWN_ENDED = 10
 _SEARCHED_ENDED = 10_000  # ended jobs among which a shortened id is looked for
 _SHORTEST_ID = 4
 _WATCH_EVERY_S = 1.0
+_STDERR = 2  # the descriptor of standard error
 _REMAINING_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
@@ -219,7 +220,7 @@ def work_command(site: Site, job_id: str, lifeline: bool) -> None:
     from agent.jobs.worker import Worker
     from agent.monitoring.log import add_context, list_child_options
 
-    log_options = list_child_options(sys.stderr.fileno())
+    log_options = list_child_options(_STDERR)
     add_context(job=job_id)
 
     def run_job(arguments: Sequence[str]) -> int:

@@ -67,7 +67,7 @@ def test_instances_without_an_answer_fail_the_job_with_the_advice_to_queue_it_ag
         queue.wait_until_ended(job)
     shown = queue.show(job)
     assert (shown["state"], shown["exit_code"]) == ("failed", 9)
-    assert "queue the job again, and it asks only for these" in shown["note"]
+    assert "queue the job again: it asks only for these" in shown["note"]
 
 
 def test_the_files_of_jobs_are_for_the_sites_account_alone(site: Site):
