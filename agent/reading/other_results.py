@@ -276,6 +276,9 @@ class OtherResults(Generic[V]):
 
     def _is_claimed_otherwise(self, own: tuple[int, int]) -> bool:
         """Return whether an earlier claim for the quantity differs, and nothing concludes on or leads to the later."""
+        stated = self._sentences.read(*own)
+        if stated is not None and stated.strength == Strength.ALONE:
+            return False  # a last line that is the value alone, as it was asked for
         first = own
         other: Mention[V] | None = None
         for claim in reversed(self._list_claims()):
