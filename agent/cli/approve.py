@@ -58,8 +58,8 @@ def approve(
     --signed repeats every check; the submission can be sent only if all of them pass.
 
     With --key the steward signs on this machine, after reading the page of each draft. The key is refused if the
-    account that runs the site can read it: that account could then approve alone. `one_account_approval: true` in
-    site.yaml allows that.
+    account that runs the site can read it: that account could then approve alone. `unsafe_one_account_approval: true`
+    in site.yaml allows that.
     """
     if yes and digest is None:
         raise click.UsageError(
@@ -83,7 +83,9 @@ def approve(
 def _approve_here(site: Site, key_path: Path, digest: str | None, *, yes: bool) -> None:
     from agent.disclosure.approval import check_draft, check_steward, countersign
 
-    if check_custody(key_path, site.directory, one_account=site.settings.one_account_approval):
+    if check_custody(
+        key_path, site.directory, one_account=site.settings.unsafe_one_account_approval
+    ):
         click.secho(ONE_ACCOUNT_WARNING, fg="red", bold=True)
     registry = open_federation(site).read_registry(today_day(site))
     policy = read_site_policy(site)

@@ -125,10 +125,10 @@ def make_site(demo_folder: Demo) -> None:
     else:
         demo_folder.agent("init", demo_folder.site, "--site-name", "Demo Hospital")
         with (demo_folder.site / "site.yaml").open("a", encoding="utf-8") as settings:
-            settings.write("one_account_approval: true\n")
+            settings.write("unsafe_one_account_approval: true\n")
     click.secho(
-        "In this demo one account also acts as the steward (one_account_approval: true in site.yaml). In a hospital "
-        "the steward is another person, with a key that this account cannot read.",
+        "In this demo one account also acts as the steward (unsafe_one_account_approval: true in site.yaml). In a "
+        "hospital the steward is another person, with a key that this account cannot read.",
         fg="yellow",
     )
     if not demo_folder.own_benchmark.exists():

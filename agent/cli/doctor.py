@@ -277,11 +277,21 @@ def _check_disclosure(site: Site) -> Check:
 
 
 def _check_approval(site: Site) -> Check:
-    if site.settings.one_account_approval:
+    if site.settings.unsafe_one_account_approval:
+        with site.store() as store:
+            has_people = bool(store.accounts.read_all())
+        finding = "one person can author and approve a submission (unsafe_one_account_approval in site.yaml)"
+        if has_people:
+            return Check(
+                "approval",
+                "failed",
+                f"{finding}, though people have accounts here, none of whom may do both on the pages",
+                "Remove that setting. The steward approves on another computer.",
+            )
         return Check(
             "approval",
             "warning",
-            "one account may approve its own submissions (one_account_approval in site.yaml)",
+            finding,
             "Remove that setting except in trials. The steward should approve on another computer.",
         )
     return Check(

@@ -12,8 +12,8 @@ from typing import Final
 from agent.errors import ConfigError, StoreError
 
 ONE_ACCOUNT_WARNING: Final = (
-    "ONE ACCOUNT APPROVES ITS OWN SUBMISSIONS: site.yaml sets one_account_approval: true. The operator of this site "
-    "can release results without a second person."
+    "ONE ACCOUNT APPROVES ITS OWN SUBMISSIONS: site.yaml sets unsafe_one_account_approval: true. The operator of this "
+    "site can release results without a second person."
 )
 _SUPERUSER: Final = 0
 
@@ -56,7 +56,7 @@ def check_custody(key: Path, site_directory: Path, *, one_account: bool) -> bool
             "Nothing was approved. The steward must approve on a separate computer, or at least with a separate "
             "account: write a request with `intramural submission approve --out REQUEST` and have the steward sign it "
             "with `intramural-steward`. Only if one person has both roles, as in a trial, set "
-            "`one_account_approval: true` in site.yaml.",
+            "`unsafe_one_account_approval: true` in site.yaml.",
         )
     return bool(fault)
 

@@ -95,7 +95,7 @@ class Settings(BaseModel):
         description="A policy in policies/disclosure, or the site's own file ending in .yaml; "
         "the stricter of this policy and the federation's (in the registry) applies.",
     )
-    one_account_approval: bool = Field(
+    unsafe_one_account_approval: bool = Field(
         False,
         description="Whether `submission approve --key` accepts a steward's key that the account of this site can "
         "read, so that one person alone can release results.",
@@ -334,6 +334,14 @@ class Settings(BaseModel):
         description="The site's own metrics in Python, each with its name, file or entry point, and sha256.",
     )
 
+    @field_validator("unsafe_one_account_approval", mode="before")
+    @classmethod
+    def _require_plain_word(cls, value: object) -> object:
+        # A setting that undoes a rule is not set by "yes", "on" or 1, which other settings also take.
+        if not isinstance(value, bool) and value not in ("true", "false"):
+            raise ValueError("expected true or false")
+        return value
+
     @field_validator("trusted_proxy")
     @classmethod
     def _check_proxy_address(cls, value: str | None) -> str | None:
@@ -467,7 +475,7 @@ def _name_fault(location: tuple[int | str, ...], fault: str) -> str:
 def _describe_fault(kind: str, location: tuple[int | str, ...], message: str) -> str:
     """Return the fault in this program's own words."""
     if kind == "extra_forbidden":
-        return "unknown setting"
+        return _RENAMED.get(str(location[0]), "unknown setting")
     if kind == "missing":
         return "is required"
     if kind == "model_type":
@@ -480,6 +488,11 @@ def _describe_fault(kind: str, location: tuple[int | str, ...], message: str) ->
         message = message.replace(pydantic_words, words)
     return message
 
+
+_RENAMED = {
+    "one_account_approval": "was renamed to unsafe_one_account_approval, since it lets one person alone release "
+    "results; docs/submissions.md says more"
+}
 
 _PATTERNS = {
     "service_origin": "expected an address without a path, such as https://eval.hospital.example:8766",

@@ -370,7 +370,7 @@ def found_parties(folder: Path, nursery: Nursery) -> Parties:
     (folder / "models.yaml").write_text(models)
     _do(parties, "agent", "init", "@/site", "--site-name", "Test Hospital")
     with (parties.site / "site.yaml").open("a") as settings:
-        settings.write("one_account_approval: true\n")
+        settings.write("unsafe_one_account_approval: true\n")
     write_benchmark(parties.site / "benchmarks" / BENCHMARK)
     _do(parties, "agent", "steward-key", "--out", STEWARD_KEY)
     _do(

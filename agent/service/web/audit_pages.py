@@ -32,7 +32,7 @@ class EventLine:
 
 def show_audit(desk: Desk, call: Call) -> Response:
     """Show the newest events, or those before a number, after checking that none was changed, moved or removed."""
-    events = desk.store.audit.read_events()
+    events = desk.read_events()
     before = _read_number(call.get("before"), len(events) + 1)
     shown = [event for event in events if event.number < before][-_SHOWN:]
     lines: list[EventLine] = []

@@ -4,15 +4,16 @@ Nobody approves what they had a part in, and a data scientist sees nothing else 
 """
 
 import re
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from agent.access.roles import Action
 from agent.delivery.outbox import Outbox, Submission
 from agent.disclosure.exchange import REJECTION_WORDS
 from agent.service.web.call import Call
-from agent.service.web.queueing import NO_SUITE, find_queuers, list_suite_names
+from agent.service.web.queueing import NO_SUITE, index_queuers, list_suite_names
 from agent.service.web.service import Desk
 from agent.store import AuditEvent
 from protocol.identity import NONE
@@ -52,7 +53,26 @@ class Rejection:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
+class _Parts:
+    """Who did what, from one pass over the audit log.
+
+    Attributes:
+        drafters: accounts that drafted a statement, by its digest.
+        preparers: accounts that prepared the results of a suite, by its name.
+        queuers: accounts that queued a job of a suite, by its name as the log has it.
+        suppliers: accounts that added or removed data of a benchmark, by its name.
+        beginners: accounts that began to draft something, other than the results of a suite.
+    """
+
+    drafters: dict[str, set[str]] = field(default_factory=dict)
+    preparers: dict[str, set[str]] = field(default_factory=dict)
+    queuers: Mapping[str, set[str]] = field(default_factory=dict)
+    suppliers: dict[str, set[str]] = field(default_factory=dict)
+    beginners: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
 class Authors:
     """Who had a part in statements.
 
@@ -66,13 +86,18 @@ class Authors:
     outbox: Outbox
     desk: Desk
 
+    @cached_property
+    def _parts(self) -> _Parts:
+        return _collect_parts(self.events)
+
     def list_makers(self, submission: Submission) -> frozenset[str]:
         """Return the accounts whose work a statement is: who drafted it, and who made the runs of its figures."""
         accounts = set(self.find_drafters(submission.digest))
         suite = self._find_suite(submission)
         if suite:
-            accounts |= find_queuers(self.events, list_suite_names(self.desk.store, suite))
-            accounts |= self._find_preparers(suite)
+            for name in list_suite_names(self.desk.store, suite):
+                accounts |= self._parts.queuers.get(name, set())
+            accounts |= self._parts.preparers.get(suite, set())
             accounts |= {run.owner for run in self.desk.store.runs.select(suite) if run.owner}
         return frozenset(accounts)
 
@@ -88,50 +113,23 @@ class Authors:
         is_known = bool(accounts)
         if submission.is_result:
             is_known = bool(self._find_suite(submission))
-            accounts |= find_queuers(self.events, {NO_SUITE})
-            accounts |= self._find_suppliers(submission.result.data)
             result = submission.result
+            accounts |= self._parts.queuers.get(NO_SUITE, set())
+            for benchmark in result.data:
+                accounts |= self._parts.suppliers.get(benchmark, set())
             for digest in {*result.data.values(), result.plan} - {NONE}:
                 accounts |= self.find_drafters(digest)
         if not is_known:
-            accounts |= find_queuers(self.events) | self.find_beginners()
+            accounts |= set().union(*self._parts.queuers.values()) | self._parts.beginners
         return frozenset(accounts)
 
-    def find_drafters(self, digest: str) -> set[str]:
+    def find_drafters(self, digest: str) -> frozenset[str]:
         """Return the accounts that drafted the statement with this digest."""
-        accounts: set[str] = set()
-        for event in self.events:
-            if event.event in _DRAFTED and digest in event.detail:
-                found = _STATEMENT.fullmatch(event.detail)
-                if found is not None and found["digest"] == digest:
-                    accounts.add(found["account"])
-        return accounts
+        return frozenset(self._parts.drafters.get(digest, ()))
 
-    def _find_preparers(self, suite: str) -> set[str]:
-        accounts: set[str] = set()
-        for event in self.events:
-            found = _SUITE.fullmatch(event.detail) if event.event == _PREPARED else None
-            if found is not None and found["suite"] == suite:
-                accounts.add(found["account"])
-        return accounts
-
-    def _find_suppliers(self, benchmarks: Container[str]) -> set[str]:
-        """Return the accounts that added or removed data of benchmarks."""
-        accounts: set[str] = set()
-        for event in self.events:
-            found = _BENCHMARK.fullmatch(event.detail) if event.event in _DATA else None
-            if found is not None and found["benchmark"] in benchmarks:
-                accounts.add(found["account"])
-        return accounts
-
-    def find_beginners(self) -> set[str]:
+    def find_beginners(self) -> frozenset[str]:
         """Return the accounts that began to draft something, other than the results of a suite."""
-        accounts: set[str] = set()
-        for event in self.events:
-            found = _BEGINNER.fullmatch(event.detail) if event.event == BEGUN else None
-            if found is not None:
-                accounts.add(found["account"])
-        return accounts
+        return frozenset(self._parts.beginners)
 
     def _find_suite(self, submission: Submission) -> str:
         """Return the suite of a result; empty for other statements, and if the file of verdicts does not say it."""
@@ -139,6 +137,23 @@ class Authors:
             return ""
         suite = self.outbox.read_verdicts(submission.digest).get("suite")
         return suite if isinstance(suite, str) else ""
+
+
+def _collect_parts(events: Sequence[AuditEvent]) -> _Parts:
+    parts = _Parts(queuers=index_queuers(events))
+    for event in events:
+        if event.event in _DRAFTED:
+            if found := _STATEMENT.fullmatch(event.detail):
+                parts.drafters.setdefault(found["digest"], set()).add(found["account"])
+        elif event.event == _PREPARED:
+            if found := _SUITE.fullmatch(event.detail):
+                parts.preparers.setdefault(found["suite"], set()).add(found["account"])
+        elif event.event in _DATA:
+            if found := _BENCHMARK.fullmatch(event.detail):
+                parts.suppliers.setdefault(found["benchmark"], set()).add(found["account"])
+        elif event.event == BEGUN and (found := _BEGINNER.fullmatch(event.detail)):
+            parts.beginners.add(found["account"])
+    return parts
 
 
 def list_rejections(authors: Authors, call: Call) -> list[Rejection]:
@@ -157,8 +172,13 @@ def list_rejections(authors: Authors, call: Call) -> list[Rejection]:
 
 
 def read_authors(desk: Desk) -> Authors:
-    """Read the audit log. Raises StoreError if it was changed."""
-    return Authors(desk.store.audit.read_events(), Outbox(desk.site.submissions), desk)
+    """Return who had a part in what, from the audit log. Raises StoreError if it was changed."""
+    events = desk.read_events()
+    known = desk.reading.derived
+    if not isinstance(known, Authors):
+        known = Authors(events, Outbox(desk.site.submissions), desk)
+        desk.reading.derived = known
+    return known
 
 
 def list_visible(desk: Desk, call: Call) -> list[Submission]:

@@ -97,11 +97,20 @@ def find_queuers(
         suites: suites as `list_suite_names` returns them, and NO_SUITE for jobs of none; None for any job.
     """
     accounts: set[str] = set()
+    for suite, queuers in index_queuers(events).items():
+        if suites is None or suite in suites:
+            accounts |= queuers
+    return frozenset(accounts)
+
+
+def index_queuers(events: Iterable[AuditEvent]) -> dict[str, set[str]]:
+    """Return the accounts of `find_queuers` by the suite's name in the audit log."""
+    accounts: dict[str, set[str]] = {}
     for event in events:
         found = _DETAIL.fullmatch(event.detail) if event.event in _PARTS else None
-        if found is not None and (suites is None or found["suite"] in suites):
-            accounts.add(found["account"])
-    return frozenset(accounts)
+        if found is not None:
+            accounts.setdefault(found["suite"], set()).add(found["account"])
+    return accounts
 
 
 def _name_suite(desk: Desk, command: QueuedCommand) -> str:

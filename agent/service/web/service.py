@@ -1,7 +1,7 @@
 """What the service's handlers work with: the site, its store for one request, and the drawing of pages."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from starlette.responses import RedirectResponse, Response
 
@@ -19,7 +19,8 @@ from agent.service.web.page_cache import PageCache
 from agent.service.web.texts import TextReader
 from agent.service.web.transfers import Transfers
 from agent.site.directory import Site
-from agent.store import PUBLIC, Audience, Store
+from agent.store import PUBLIC, Audience, AuditEvent, Store
+from agent.store.audit_chain import AuditHead
 
 HTML = "text/html; charset=utf-8"
 _ROOMS = (
@@ -91,6 +92,21 @@ class Service:
         self.texts.close()
 
 
+@dataclass(slots=True)
+class AuditReading:
+    """What one request has read of the audit log. A log of a hundred thousand events takes a second to check.
+
+    Attributes:
+        head: the log's head at that time; None if nothing was read.
+        events: the events.
+        derived: what was made of exactly these events; None if nothing was.
+    """
+
+    head: AuditHead | None = None
+    events: Sequence[AuditEvent] = ()
+    derived: object = None
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What a handler may use while it answers one request: the service, and the store, open for this request only."""
@@ -99,6 +115,20 @@ class Desk:
     store: Store
 
     audience: Audience = PUBLIC
+    reading: AuditReading = field(default_factory=AuditReading)
+
+    def read_events(self) -> Sequence[AuditEvent]:
+        """Return all events of the audit log, which is read again only if one was added during this request.
+
+        Raises:
+            StoreError: the log was changed.
+        """
+        head = self.store.audit.read_head()
+        if self.reading.head != head:
+            self.reading.events = self.store.audit.read_events()
+            self.reading.head = head
+            self.reading.derived = None
+        return self.reading.events
 
     @property
     def site(self) -> Site:

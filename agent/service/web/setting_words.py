@@ -39,7 +39,7 @@ _GROUPS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     ),
     "Privacy and release": (
         _SHOWS,
-        ("redaction_policy", "disclosure_policy", "one_account_approval"),
+        ("redaction_policy", "disclosure_policy", "unsafe_one_account_approval"),
     ),
     "Log": (_LOGS, ("log_level", "log_format", "log_file")),
     "Scoring": (_CODE, ("bertscore_model", "bertscore_layer", "plugins")),

@@ -94,7 +94,6 @@ def _is_free(outbox: Outbox, envelope: Envelope, statement: RotatePredicate) -> 
 
 
 def _was_sent(desk: Desk, digest: str) -> bool:
-    for event in desk.store.audit.read_events():
-        if event.event in _SENT_EVENTS and f"digest={digest}" in event.detail:
-            return True
-    return False
+    words = f"digest={digest}"
+    sent = (event for event in desk.read_events() if event.event in _SENT_EVENTS)
+    return any(words in event.detail for event in sent)

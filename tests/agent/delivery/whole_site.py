@@ -79,7 +79,7 @@ def make_site(directory: Path) -> Site:
     """A site whose notes, units, instances, files, suite and name are all marked. One account may approve."""
     made = create_site(directory, f"{CANARY} hospital")
     with (directory / "site.yaml").open("a") as settings:
-        settings.write("one_account_approval: true\n")
+        settings.write("unsafe_one_account_approval: true\n")
     for number, model in enumerate(MODELS[:2]):
         for cell in CARD.cells:
             fill(made, cell.benchmark, cell.metric, model.name, right=80 - 20 * number)

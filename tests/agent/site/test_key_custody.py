@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from agent.access.accounts import add_account
 from agent.cli.doctor import examine
 from agent.cli.submission import submission
 from agent.errors import ConfigError, StoreError
 from agent.site.directory import Site, create_site
 from agent.site.key_custody import can_read, check_custody
+from agent.store import Role
 from tests.agent.delivery.whole_site import run
 
 NOBODY = 65_534
@@ -89,8 +91,13 @@ def test_approval_by_one_account_says_so_in_capitals_and_doctor_warns(
 ) -> None:
     assert {check.subject: check.verdict for check in examine(site)}["approval"] == "ok"
     with (site.directory / "site.yaml").open("a") as settings:
-        settings.write("one_account_approval: true\n")
+        settings.write("unsafe_one_account_approval: true\n")
     alone = Site(site.directory)
     result = run(alone, submission, "approve", "--key", key_at(tmp_path / "steward.key"))
     assert "ONE ACCOUNT APPROVES ITS OWN SUBMISSIONS" in result.output
     assert {check.subject: check.verdict for check in examine(alone)}["approval"] == "warning"
+    with site.store() as store:
+        add_account(store, "anna", {Role.STEWARD}, 1.0)
+    (check,) = [check for check in examine(alone) if check.subject == "approval"]
+    assert check.verdict == "failed"
+    assert "one person can author and approve a submission" in check.finding

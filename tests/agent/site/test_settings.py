@@ -58,6 +58,25 @@ def test_a_value_of_the_wrong_form_is_answered_in_words_and_not_with_a_pattern(
     assert "^" not in str(refused.value)
 
 
+@pytest.mark.parametrize("value", ["yes", "True", "on", "1", "y", "t", "TRUE"])
+def test_approval_by_one_account_is_not_set_by_a_word_that_other_settings_take(
+    tmp_path: Path, value: str
+):
+    """`one_account_approval: yes` undid the rule that nobody both authors and approves a submission."""
+    name = "unsafe_one_account_approval"
+    with pytest.raises(ConfigError, match=f"{name}: expected true or false"):
+        read_settings(written(tmp_path, f"site_name: A\n{name}: {value}\n"))
+    (tmp_path / "site.yaml").unlink()
+    assert read_settings(
+        written(tmp_path, f"site_name: A\n{name}: true\n")
+    ).unsafe_one_account_approval
+
+
+def test_the_former_name_of_approval_by_one_account_is_refused_with_the_new_one(tmp_path: Path):
+    with pytest.raises(ConfigError, match="renamed to unsafe_one_account_approval"):
+        read_settings(written(tmp_path, "site_name: A\none_account_approval: true\n"))
+
+
 @pytest.mark.parametrize(
     "text", ["- a\n", "site_name: A\nsite_name: B\n", "site_name: {\n", "\x00"]
 )

@@ -8,7 +8,8 @@ import pytest
 
 from agent.cli.submission import submission
 from agent.site.directory import Site
-from agent.store import Account
+from agent.store import Account, AuditEvent
+from agent.store.audit import AuditLog
 from tests.agent.delivery.whole_site import SUITE, drafts, fill, ok, rows
 from tests.agent.service.web.running_service import RunningService
 from tests.aggregator.federation import CARD, MODELS
@@ -89,3 +90,28 @@ def test_a_site_without_an_aggregator_says_what_comes_first(
         assert "This site is not enrolled with an aggregator" in page.text
         assert "intramural enroll" in page.text
     assert "/outbox/prepare" not in page.text
+
+
+def test_the_audit_log_is_read_once_a_page(
+    member: RunningService, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was read and checked again for each draft, which took seconds with many events."""
+    reads: list[int] = []
+    read_events = AuditLog.read_events
+
+    def count(log: AuditLog) -> list[AuditEvent]:
+        events = read_events(log)
+        reads.append(len(events))
+        return events
+
+    monkeypatch.setattr(AuditLog, "read_events", count)
+    draft = rows(site)[-1]["digest"]
+    for name in ("stella", "dana"):
+        browser = member.sign_in(name)
+        for path in ("/outbox", f"/outbox/{draft}", "/outbox/request"):
+            reads.clear()
+            browser.get(path)
+            assert len(reads) <= 1, (name, path)
+    assert reads == []  # dana may not download the request
+    member.sign_in("stella").get("/outbox")
+    assert len(reads) == 1

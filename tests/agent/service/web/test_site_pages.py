@@ -128,7 +128,7 @@ def test_an_administrator_changes_a_number_which_later_commands_use(
     [
         ("allowed_hosts", "evil.example"),
         ("redaction_policy", "none.yaml"),
-        ("one_account_approval", "true"),
+        ("unsafe_one_account_approval", "true"),
         ("session_hours", "168"),
         ("oidc_issuer", "https://evil.example"),
         ("max_in_flight", "8\nredaction_policy: x"),
