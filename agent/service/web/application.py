@@ -95,6 +95,12 @@ _PASSWORD_DUE = _Problem(
     "Somebody else chose your password.",
     "Choose another one first, on any page of the service.",
 )
+_NO_TOKEN_HERE = _Problem(
+    403,
+    "Not for programs",
+    "An API token opens no pages.",
+    "Programs use the operations under /api/v1.",
+)
 _STALE_FORM = _Problem(
     403,
     "This form is no longer valid",
@@ -221,6 +227,8 @@ def _admit_upload(service: Service, route: Route, request: Request) -> Caller | 
         desk = Desk(service, store)
         caller, _ = _find_caller(desk, request)
         if caller is not None:
+            if caller.scopes is not None:
+                raise _RefusedError(_NO_TOKEN_HERE)
             if caller.owes_password:
                 raise _RefusedError(_PASSWORD_DUE)
             call = _read_call(request, caller, NO_FORM, is_secure=service.is_secure)
@@ -255,6 +263,8 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
             if route.action is not None:
                 if caller is None:
                     return _ask_for_sign_in(request)
+                if caller.scopes is not None:
+                    raise _RefusedError(_NO_TOKEN_HERE)
                 if caller.owes_password and not route.with_first_password:
                     return redirect(NEW_PASSWORD)
                 _check_permission(desk, route, call)

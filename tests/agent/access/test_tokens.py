@@ -115,6 +115,11 @@ def test_what_only_a_person_may_do_is_no_scope(store: Store, action: Action):
         create_token(store, account, "x", [action], 1, NOW, most_days=90)
 
 
+def test_a_scope_that_does_nothing_is_refused(store: Store, anna: Account):
+    with pytest.raises(ConfigError, match="export_tables does nothing"):
+        create_token(store, anna, "x", [Action.EXPORT_TABLES], 1, NOW, most_days=90)
+
+
 def test_a_token_cannot_do_more_than_its_account(store: Store, anna: Account):
     with pytest.raises(ConfigError, match="may not view_audit itself") as refused:
         create_token(store, anna, "x", [Action.VIEW_AUDIT], 1, NOW, most_days=90)

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from agent.access.roles import Action, find_reach, may
+from agent.access.tokens import FOR_PROGRAMS, list_scopes
 from agent.service.web.application import API_PREFIX
 from agent.service.web.routes import API, PAGES, ApiRoute, Route
 from agent.store import Account, QueuedCommand
@@ -153,6 +154,67 @@ def test_a_token_is_limited_to_its_scopes(running: RunningService, people: dict[
     limited = {"Authorization": f"Bearer {running.make_token(people['vera'], Action.VIEW_JOBS)}"}
     denied = browser.client.post("/api/v1/jobs", json={"arguments": ["run"]}, headers=limited)
     assert denied.json()["error"] == NOT_ALLOWED  # no other token of this account would help
+
+
+def test_exactly_the_scopes_that_an_operation_needs_are_offered(people: dict[str, Account]):
+    """Scopes such as manage_reviews could be chosen, and did nothing."""
+    needed = {route.action for route in API} | {Action.VIEW_PRIVATE_RUNS}
+    assert needed == FOR_PROGRAMS
+    offered = {action for account in people.values() for action in list_scopes(account)}
+    assert offered == FOR_PROGRAMS
+    for name, account in people.items():
+        possible = {action for action in needed if find_reach(account, action)}
+        assert set(list_scopes(account)) == possible, name
+
+
+def test_every_operation_needs_its_scope_and_no_other(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    account = people["dana"]
+    client = running.visit().client
+    scopes = list_scopes(account)
+    for route in API:
+        alone = running.make_token(account, route.action)
+        others = running.make_token(account, *(each for each in scopes if each != route.action))
+        for token, is_in in ((alone, True), (others, False)):
+            things = own_things(filled, running, account.account_id)
+            path = API_PREFIX + fill_path(route.path, things)
+            headers = {"Authorization": f"Bearer {token}"}
+            body = {"arguments": ["nonsense"]} if route.body else None
+            answer = client.request(route.method, path, json=body, headers=headers)
+            lacks = f"This API token lacks the scope {route.action.value}." in answer.text
+            assert lacks is not is_in, (route.path, answer.text)
+            assert (answer.status_code == _FORBIDDEN) is not is_in, (route.path, answer.text)
+
+
+def test_private_runs_are_listed_to_a_program_only_with_their_scope(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    dana = people["dana"]
+    run_id = filled.add([case(0)], owner=dana.account_id, private=True)
+    for scopes, is_listed in (
+        ((Action.VIEW_RUNS,), False),
+        ((Action.VIEW_RUNS, Action.VIEW_PRIVATE_RUNS), True),
+    ):
+        headers = {"Authorization": f"Bearer {running.make_token(dana, *scopes)}"}
+        assert (run_id in running.visit().get("/api/v1/runs", **headers).text) is is_listed
+
+
+def test_no_page_opens_to_a_token(
+    filled: FilledSite, running: RunningService, people: dict[str, Account]
+):
+    account = people["dana"]
+    token = running.make_token(account, *list_scopes(account))
+    browser = running.visit()
+    browser.client.headers["Authorization"] = f"Bearer {token}"
+    things = own_things(filled, running, account.account_id)
+    for route in PAGES:
+        if route.action is None:
+            continue
+        path = fill_path(route.path, things)
+        answer = browser.get(path) if route.method == "GET" else browser.send(path)
+        assert answer.status_code == _FORBIDDEN, route.path
+        assert "An API token opens no pages." in answer.text, route.path
 
 
 def test_a_wrong_token_is_not_helped_by_a_cookie(running: RunningService):
