@@ -139,11 +139,14 @@ def prepare_suite(
 
     Raises:
         DisclosureError: see `collect_suite` and `agent.disclosure.prepare.prepare`.
+        StoreError: a run is being deleted or kept from others.
     """
     gate = open_gate(site, today_day)
-    figures = collect_suite(site, store, gate.registry, suite, scorecard_name, models)
-    audit("suite prepared", f"suite={suite} day={today_day}")
-    prepared = prepare(gate, figures.scorecard, figures.findings, suite)
+    # A run that goes in between would leave a draft that nobody can compute again.
+    with store.runs.hold_figures():
+        figures = collect_suite(site, store, gate.registry, suite, scorecard_name, models)
+        audit("suite prepared", f"suite={suite} day={today_day}")
+        prepared = prepare(gate, figures.scorecard, figures.findings, suite)
     for digest in sorted(prepared.new):
         audit("submission prepared", f"digest={digest} day={today_day}")
     return PreparedSuite(prepared, figures, gate.registry)

@@ -34,9 +34,14 @@ def delete_run(site: Site, store: Store, run: Run, *, by: str = COMMAND_LINE) ->
 
     Raises:
         ConfigError: see `check_deletable`; or the run was deleted already.
-        StoreError: another process works on the run or begins one, or the store cannot be written.
+        StoreError: another process works on the run, begins one or drafts results, or the store cannot be written.
     """
-    with store.runs.lock(run.run_id), store.runs.hold_beginnings(), store.transaction():
+    with (
+        store.runs.lock(run.run_id),
+        store.runs.hold_beginnings(),
+        store.runs.hold_drafting(),
+        store.transaction(),
+    ):
         if store.runs.find(run.run_id) is None:
             raise ConfigError("the run was deleted already", "See `intramural runs list`.")
         check_deletable(site, store, run)

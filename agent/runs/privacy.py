@@ -45,16 +45,16 @@ def unshare_run(site: Site, store: Store, run: Run, *, by: str = COMMAND_LINE) -
 
     Raises:
         ConfigError: a submission without a receipt contains its figures, or a job works on its suite.
-        StoreError: another process works on it.
+        StoreError: another process works on it, or drafts results.
     """
-    check_no_job_works_on(store, run)
-    waiting = list_waiting_submissions(site, run)
-    if waiting:
-        raise ConfigError(
-            f"the run's figures are in the outbox: {describe_submissions(waiting)}",
-            "Discard the draft, or wait for the receipt. What was sent stays published.",
-        )
-    with store.runs.lock(run.run_id), store.transaction():
+    with store.runs.lock(run.run_id), store.runs.hold_drafting(), store.transaction():
+        check_no_job_works_on(store, run)
+        waiting = list_waiting_submissions(site, run)
+        if waiting:
+            raise ConfigError(
+                f"the run's figures are in the outbox: {describe_submissions(waiting)}",
+                "Discard the draft, or wait for the receipt. What was sent stays published.",
+            )
         if store.runs.set_privacy(run.run_id, private=True):
             purge_copies(store, run)
             submissions = list_digests(list_audited_submissions(site, run))

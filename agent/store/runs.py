@@ -170,16 +170,43 @@ class Runs:
             yield
 
     @contextmanager
+    def hold_figures(self) -> Iterator[None]:
+        """Return a context in which no run is deleted or kept from others: their figures can be drafted.
+
+        Several processes may be in it at a time.
+
+        Raises:
+            StoreError: a run is being deleted or kept from others.
+        """
+        problem = "a run is just being deleted or kept from others"
+        with self._lock_file("figures.lock", fcntl.LOCK_SH | fcntl.LOCK_NB, problem):
+            yield
+
+    @contextmanager
+    def hold_drafting(self) -> Iterator[None]:
+        """Return a context in which no draft is made of the figures of runs, so that a run can go.
+
+        Raises:
+            StoreError: a draft is being made, or another run goes.
+        """
+        problem = "results are just being drafted from runs"
+        with self._lock_file("figures.lock", fcntl.LOCK_EX | fcntl.LOCK_NB, problem):
+            yield
+
+    @contextmanager
     def _lock_beginnings(self, operation: int) -> Iterator[None]:
-        path = self._database.path.parent / "beginnings.lock"
+        with self._lock_file("beginnings.lock", operation, "a run is just beginning"):
+            yield
+
+    @contextmanager
+    def _lock_file(self, name: str, operation: int, problem: str) -> Iterator[None]:
+        path = self._database.path.parent / name
         descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
         try:
             try:
                 fcntl.flock(descriptor, operation)
             except OSError:
-                raise StoreError(
-                    "a run is just beginning", "Wait a moment, then try again."
-                ) from None
+                raise StoreError(problem, "Wait a moment, then try again.") from None
             yield
         finally:
             os.close(descriptor)

@@ -270,7 +270,9 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
                 _check_permission(desk, route, call)
                 if route.method == "POST":
                     _check_form(call)
-            response = route.handler(desk, call)
+            response = (
+                _answer_slowly(desk, route, call) if route.is_slow else route.handler(desk, call)
+            )
         if new_cookie:
             set_cookie(response, new_cookie, is_secure=service.is_secure)
         return response
@@ -281,6 +283,21 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
     except Exception as error:  # noqa: BLE001 - its message may quote a record
         log_event(PageFailed(route.path, type(error).__name__))
         return _draw_problem(service, request, _convert_unexpected(error), caller)
+
+
+def _answer_slowly(desk: Desk, route: Route, call: Call) -> Response:
+    """Answer with what a handler returns or, if it takes long, with the page that waits for it."""
+    service, audience, session = desk.service, desk.audience, call.signed_in.session
+    assert session is not None, "pages are for sessions"
+
+    def work() -> Response:
+        # A connection belongs to its thread, and that of the request is closed with the request.
+        with service.site.store() as store:
+            return route.handler(Desk(service, store).serve(audience), call)
+
+    asked = (route.method, call.route, call.query, call.form)
+    account = call.signed_in.account.account_id
+    return service.slow_work.answer(session.session_id, account, asked, work)
 
 
 def _build_operation(service: Service, route: ApiRoute) -> Callable[..., Awaitable[Any]]:

@@ -43,8 +43,10 @@ from agent.service.web import (
     sending_pages,
     sign_in_pages,
     site_pages,
+    slow_work,
     start_page,
     style_sheets,
+    work_pages,
 )
 from agent.service.web.call import Call
 from agent.service.web.local_paths import NEW_PASSWORD
@@ -65,6 +67,7 @@ class Route:
         find_owner: finds the account that owns what is meant, for roles that may do this with their own only; None if
             nothing with an owner is meant, or the handler shows what is the caller's own.
         takes_upload: whether its form may carry a large file, which goes to the disk as it arrives.
+        is_slow: whether it may take minutes, so that it goes on without the request after some seconds.
         with_first_password: whether it is open to someone whose password somebody else chose.
     """
 
@@ -74,6 +77,7 @@ class Route:
     handler: Callable[[Desk, Call], Response]
     find_owner: Owner | None = None
     takes_upload: bool = False
+    is_slow: bool = False
     with_first_password: bool = False
 
 
@@ -188,12 +192,18 @@ PAGES: tuple[Route, ...] = (
         takes_upload=True,
     ),
     Route("POST", benchmark_pages.PATH + "/fetch", Action.ADD_DATA, benchmark_pages.fetch),
-    Route("POST", benchmark_pages.PATH + "/check", Action.ADD_DATA, benchmark_pages.check_again),
+    Route(
+        "POST",
+        benchmark_pages.PATH + "/check",
+        Action.ADD_DATA,
+        benchmark_pages.check_again,
+        is_slow=True,
+    ),
     Route("GET", benchmark_pages.PATH + "/remove", Action.ADD_DATA, benchmark_pages.ask_to_remove),
     Route("POST", benchmark_pages.PATH + "/remove", Action.ADD_DATA, benchmark_pages.remove),
     Route("GET", "/models", Action.VIEW_MODELS, model_pages.list_models),
     Route("GET", model_pages.PATH, Action.VIEW_MODELS, model_pages.show_model),
-    Route("POST", model_pages.PATH, Action.PROBE_MODELS, model_pages.probe),
+    Route("POST", model_pages.PATH, Action.PROBE_MODELS, model_pages.probe, is_slow=True),
     Route("GET", "/rating", Action.RATE_ANSWERS, rating_pages.list_calibrations),
     Route("GET", "/rating/new", Action.QUEUE_JOBS, calibration_pages.show_form),
     Route("POST", "/rating/new", Action.QUEUE_JOBS, calibration_pages.make),
@@ -238,13 +248,29 @@ PAGES: tuple[Route, ...] = (
     Route("GET", "/outbox", Action.VIEW_OUTBOX, outbox_pages.list_outbox),
     Route("GET", "/outbox/request", Action.APPROVE_SUBMISSIONS, approval_pages.download_request),
     Route("POST", "/outbox/decision", Action.APPROVE_SUBMISSIONS, approval_pages.take_decision),
-    Route("GET", "/outbox/prepare", Action.PREPARE_SUBMISSIONS, drafting_pages.show_form),
-    Route("POST", "/outbox/prepare", Action.PREPARE_SUBMISSIONS, drafting_pages.draft),
+    Route(
+        "GET",
+        "/outbox/prepare",
+        Action.PREPARE_SUBMISSIONS,
+        drafting_pages.show_form,
+        is_slow=True,
+    ),
+    Route(
+        "POST", "/outbox/prepare", Action.PREPARE_SUBMISSIONS, drafting_pages.draft, is_slow=True
+    ),
     Route("GET", "/outbox/plan", Action.PREPARE_SUBMISSIONS, declaration_pages.show_plan_form),
     Route("POST", "/outbox/plan", Action.PREPARE_SUBMISSIONS, declaration_pages.draft_plan),
     Route("GET", "/outbox/datasets", Action.ADD_DATA, registration_pages.list_datasets),
-    Route("GET", "/outbox/datasets/{benchmark}", Action.ADD_DATA, registration_pages.ask),
-    Route("POST", "/outbox/datasets/{benchmark}", Action.ADD_DATA, registration_pages.register),
+    Route(
+        "GET", "/outbox/datasets/{benchmark}", Action.ADD_DATA, registration_pages.ask, is_slow=True
+    ),
+    Route(
+        "POST",
+        "/outbox/datasets/{benchmark}",
+        Action.ADD_DATA,
+        registration_pages.register,
+        is_slow=True,
+    ),
     Route("POST", "/outbox/send", Action.SEND_SUBMISSIONS, sending_pages.send_approved),
     Route(
         "GET",
@@ -323,7 +349,8 @@ PAGES: tuple[Route, ...] = (
         account_pages.revoke_own_token,
     ),
     Route("GET", "/audit", Action.VIEW_AUDIT, audit_pages.show_audit),
-    Route("POST", "/audit/verify", Action.VIEW_AUDIT, audit_pages.verify),
+    Route("POST", "/audit/verify", Action.VIEW_AUDIT, audit_pages.verify, is_slow=True),
+    Route("GET", slow_work.PATH, Action.MANAGE_OWN_ACCOUNT, work_pages.show_work),
 )
 
 API: tuple[ApiRoute, ...] = (

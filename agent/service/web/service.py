@@ -16,6 +16,7 @@ from agent.service.web.callers import Caller
 from agent.service.web.health import HealthChecks
 from agent.service.web.notices import Notices
 from agent.service.web.page_cache import PageCache
+from agent.service.web.slow_work import SlowWork
 from agent.service.web.texts import TextReader
 from agent.service.web.transfers import Transfers
 from agent.site.directory import Site
@@ -64,6 +65,7 @@ class Service:
         self.health = HealthChecks(site.directory)
         self.transfers = Transfers(site.transfers)
         self.notices = Notices()
+        self.slow_work = SlowWork()
         self.find_queue_problem: Callable[[], str] = lambda: ""
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
