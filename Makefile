@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap locks clean
+.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -113,6 +113,22 @@ test-airgap: $(VENV)/installed-test $(RELEASE_VENV)/installed
 # The locks of every variant in deploy/locks, made anew: make locks [UPGRADE=--upgrade] [LOCKS="test build"]. Some minutes.
 locks: $(RELEASE_VENV)/installed
 	$(RELEASE) locks $(UPGRADE) $(LOCKS)
+
+# Asks a database of vulnerabilities about every locked package. Needs a network; fails where it cannot ask.
+audit: $(RELEASE_VENV)/installed
+	$(RELEASE) audit
+
+# Wheels, source distributions and bills of materials in dist. docs/release.md says what else a release needs.
+dist: $(RELEASE_VENV)/installed
+	$(RELEASE) build
+	$(RELEASE) bills
+
+# make sign KEY=release-key; make verify SIGNERS=signers
+sign: $(RELEASE_VENV)/installed
+	$(RELEASE) sign dist --key $(KEY)
+
+verify: $(RELEASE_VENV)/installed
+	$(RELEASE) verify dist --signers $(SIGNERS)
 
 # The tools of a release, in an environment of their own. They are locked for each Python, as everything is.
 $(RELEASE_VENV)/installed: deploy/locks/release-py311.txt

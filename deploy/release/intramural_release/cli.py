@@ -60,6 +60,61 @@ def build_command(out: Path) -> None:
             click.echo(path)
 
 
+@cli.command("bills")
+@click.option(
+    "--out", type=_FOLDER, default=Path("dist"), show_default=True, help="Folder of the result."
+)
+def bills_command(out: Path) -> None:
+    """Write a bill of materials for each variant and Python version, from the locks."""
+    from intramural_release.distributions import read_epoch
+    from intramural_release.lock_files import parse_lock
+    from intramural_release.sbom import write_bill
+    from intramural_release.variants import ROOT, VARIANTS, locate_lock, read_project
+
+    epoch = read_epoch(ROOT)
+    out.mkdir(parents=True, exist_ok=True)
+    for variant in VARIANTS:
+        version = read_project(variant.project)["version"]
+        for python in PYTHONS:
+            lock = locate_lock(variant.name, python)
+            pins = parse_lock(lock.read_text("utf-8"), lock.name)
+            path = out / f"{variant.project}-{version}-{lock.stem}.cdx.json"
+            path.write_text(write_bill(variant.project, version, pins, {}, epoch), "utf-8")
+            click.echo(path)
+
+
+@cli.command("audit")
+@click.option(
+    "--python",
+    default=PYTHONS[-1],
+    type=click.Choice(PYTHONS),
+    show_default=True,
+    help="Whose locks.",
+)
+def audit_command(python: str) -> None:
+    """Ask a database of known vulnerabilities about every locked package. Needs a network."""
+    from intramural_release import audit
+    from intramural_release.variants import VARIANTS, locate_lock
+
+    is_safe = True
+    for variant in VARIANTS:
+        if variant.name == "test":
+            continue
+        result = audit.audit_lock(locate_lock(variant.name, python))
+        for line in result.vulnerable:
+            click.echo(f"{variant.name}: {line}")
+        if result.unknown:
+            click.echo(f"{variant.name}: not audited: {', '.join(result.unknown)}")
+        if result.vulnerable or result.unknown:
+            is_safe = False
+        else:
+            click.echo(f"{variant.name}: no known vulnerability")
+    if not is_safe:
+        raise ReleaseError(
+            "not every package is known to be free of faults", "Raise the versions named above."
+        )
+
+
 @cli.command("sign")
 @click.argument("folder", type=_FOLDER)
 @click.option(
