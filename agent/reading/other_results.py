@@ -241,7 +241,7 @@ class OtherResults(Generic[V]):
         if self._is_concluded(own):
             return False
         opening = self._find_opening()
-        if opening is None or self._agrees(opening):
+        if opening is None or self._agrees(opening) or self._refines(own, opening):
             return False
         stated = self._sentences.read(*own)
         if stated is not None and stated.strength == Strength.EQUATION:
