@@ -18,12 +18,12 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.97, 0.97),
-    "yesno": (0.97, 0.97),
-    "digit": (0.99, 0.92),
-    "numbers": (0.93, 0.96),
-    "medec": (0.96, 0.96),
-    "sql": (0.97, 0.95),
+    "choice": (0.99, 0.97),
+    "yesno": (0.99, 0.99),
+    "digit": (0.99, 0.94),
+    "numbers": (0.95, 0.97),
+    "medec": (0.99, 0.89),
+    "sql": (0.99, 0.99),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
@@ -99,7 +99,6 @@ def test_answers_on_which_the_rules_were_improved_stay_read(family: str):
     assert tally.recall >= recall
 
 
-@pytest.mark.skipif(not UNSEEN, reason="all answers of the corpus have been opened")
 @pytest.mark.parametrize("family", sorted(MIN_SHARES))
 def test_unseen_answers_are_read_as_people_read_them(family: str):
     tally = measure([answer for answer in UNSEEN if answer.family == family])[family]
