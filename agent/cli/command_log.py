@@ -20,10 +20,10 @@ FindExitCode = Callable[[BaseException], int]
 
 def start_command_log(context: click.Context, site: Site) -> None:
     """Start the log of a command line: as its options say, or else as the site's settings do."""
-    from agent.monitoring.log import add_context, start_log
+    from agent.monitoring.log import name_account, start_log
 
     start_log(_choose_options(context, site))
-    add_context(account=context.params["account"])
+    name_account(context.params["account"])
 
 
 @contextmanager

@@ -218,15 +218,14 @@ def work_command(site: Site, job_id: str, lifeline: bool) -> None:
     from agent.cli.main import run_command_line
     from agent.cli.unread import hide_examples
     from agent.jobs.worker import Worker
-    from agent.monitoring.log import add_context, list_child_options
+    from agent.monitoring.log import list_child_options, name_job
 
     log_options = list_child_options(_STDERR)
-    add_context(job=job_id)
 
     def run_job(arguments: Sequence[str]) -> int:
         return run_command_line([*log_options, *arguments])
 
-    with hide_examples():  # the output is kept in a file
+    with name_job(job_id), hide_examples():  # the output is kept in a file
         Worker(site, job_id, run_job).work(lifeline=lifeline)
 
 

@@ -8,7 +8,8 @@ import json
 import logging
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -150,11 +151,21 @@ def list_child_options(descriptor: int) -> list[str]:
     return listed if options.file else [*listed, "--log-descriptor", str(descriptor)]
 
 
-def add_context(*, job: str | None = None, account: str | None = None) -> None:
-    """Add the ids of a job and of the account that it works for to every line of this process from now on."""
-    for name, value in {"job": job, "account": account}.items():
-        if value is not None:
-            _context[name] = value
+def name_account(account: str | None) -> None:
+    """Add the id of the account that this command works for to every line from now on; None for no account."""
+    _context.pop("account", None)
+    if account is not None:
+        _context["account"] = account
+
+
+@contextmanager
+def name_job(job: str) -> Iterator[None]:
+    """Return a context in which every line of this process has the id of a job."""
+    _context["job"] = job
+    try:
+        yield
+    finally:
+        del _context["job"]
 
 
 def is_logged(level: int) -> bool:

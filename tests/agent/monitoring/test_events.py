@@ -28,7 +28,7 @@ from agent.monitoring.events import (
     name_event,
     write_fields,
 )
-from agent.monitoring.log import add_context, write_line
+from agent.monitoring.log import name_account, name_job, write_line
 from agent.store import Channel, JobState
 from protocol.statements import _KINDS
 
@@ -130,9 +130,13 @@ def test_what_a_library_says_is_left_out_and_so_is_an_unknown_library():
 
 def test_the_context_of_a_process_holds_ids_only(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("agent.monitoring.log._context", {})
-    add_context(job=JOB, account=CANARY)
-    line = json.loads(write(ServerProbed("local/qwen", usable=True)))
+    name_account(CANARY)
+    with name_job(JOB):
+        line = json.loads(write(ServerProbed("local/qwen", usable=True)))
     assert (line["job"], line["account"]) == (JOB, WITHHELD)
+    name_account(None)
+    line = json.loads(write(ServerProbed("local/qwen", usable=True)))
+    assert {"job", "account"}.isdisjoint(line)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def read_cases(page: PageFile) -> list[object]:
         "", "index", "index.htm", "index.html/", "../index.html", "runs/RUN/../RUN/index.html", "runs/none/index.html",
         "runs/RUN/instances-0.html", "runs/RUN/instances--1.html", "runs/RUN/instances-99999999999.html",
         "suites/none/index.html", "templates/style.css", "style.css.html", "runs/RUN/instances-1.html.json",
-        "runs/RUN/instances-wrong-1.html", "runs/RUN/instances-unscored-none-1.html", "runs/RUN/instance-0.html",
+        "runs/RUN/instances-odd-1.html", "runs/RUN/instances-unscored-none-1.html", "runs/RUN/instance-0.html",
         "runs/RUN/instance-46.html", "suites/november/benchmarks/none.html", "suites/november/none.html",
     ],
 )  # fmt: skip

@@ -92,7 +92,7 @@ class Visit:
         elif answer.status_code != 200:
             self.faults.append(f"{origin} leads to {path}: {answer.status_code}")
         self._remember("GET", urlsplit(path).path)
-        if not answer.headers["content-type"].startswith("text/html"):
+        if not answer.headers.get("content-type", "").startswith("text/html"):
             return
         offered = Offered()
         offered.feed(answer.text)
