@@ -11,14 +11,13 @@ from typing import Final
 from urllib.parse import unquote
 
 _KEPT_S: Final = 120.0
-_MOST_SESSIONS: Final = 1000
+_MOST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Notice:
-    """A sentence, the page on which it is to be shown, and when it was left."""
+    """A sentence, and when it was left."""
 
-    path: str
     words: str
     left_at: float
 
@@ -26,30 +25,28 @@ class _Notice:
 class Notices:
     """The sentences that wait for their pages. For several threads.
 
-    Each waits for one page, so that another page of the same session, such as one in another tab, does not use it up.
+    Each waits for one page of one session, so that another page, such as one in another tab, neither uses it up nor
+    replaces it.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._notices: dict[str, _Notice] = {}
+        self._notices: dict[tuple[str, str], _Notice] = {}
 
     def leave(self, session_id: str, address: str, words: str) -> None:
-        """Leave a sentence for the page at an address. It replaces an earlier one of the session."""
+        """Leave a sentence for the page at an address. It replaces an earlier one for this page."""
         path = unquote(address.partition("#")[0].partition("?")[0])
         with self._lock:
-            self._notices.pop(session_id, None)
-            while len(self._notices) >= _MOST_SESSIONS:
+            self._notices.pop((session_id, path), None)
+            while len(self._notices) >= _MOST:
                 del self._notices[next(iter(self._notices))]
-            self._notices[session_id] = _Notice(path, words, self._clock())
+            self._notices[session_id, path] = _Notice(words, self._clock())
 
     def take(self, session_id: str, path: str) -> str:
         """Return the sentence for a page, which is then forgotten; empty if there is none."""
         with self._lock:
-            notice = self._notices.get(session_id)
-            if notice is None:
-                return ""
-            is_old = self._clock() - notice.left_at > _KEPT_S
-            if is_old or notice.path == path:
-                del self._notices[session_id]
-            return notice.words if notice.path == path and not is_old else ""
+            notice = self._notices.pop((session_id, path), None)
+        if notice is None or self._clock() - notice.left_at > _KEPT_S:
+            return ""
+        return notice.words

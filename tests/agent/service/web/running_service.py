@@ -106,8 +106,13 @@ class Browser:
         return self.client.post(path, data=fields, headers={"Origin": self.origin})
 
     def submit(self, path: str, **fields: str | list[str]) -> httpx.Response:
-        """Send a form as one of the service's pages would, with the secret of the session's forms."""
-        return self.send(path, csrf=self.read_secret(), **fields)
+        """Send a form as one of the service's pages would; return its outcome, also of work that goes on without it."""
+        response = self.send(path, csrf=self.read_secret(), **fields)
+        if response.headers.get("location", "").startswith("/work/"):
+            work = response.headers["location"]
+            while "This goes on" in (response := self.get(work)).text:
+                time.sleep(0.5)
+        return response
 
     def upload(
         self, path: str, content: bytes, *, sent_name: str = "from-the-steward.json", **fields: str

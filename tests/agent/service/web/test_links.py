@@ -27,6 +27,7 @@ ELSEWHERE: Final = {
     "POST /sign-in": "for those who are not signed in",
     "GET /sign-in/provider": "for those who are not signed in",
     "GET /sign-in/oidc": "for those who are not signed in",
+    "GET /work/{work_id}": "only while work of a page goes on; see test_slow_work.py",
     "POST /federation/rotate/cancel": "only while the central team decides; see test_key_request_pages.py",
     "POST /outbox/datasets/{benchmark}": "no data here can be registered; see test_registration_pages.py",
 }
@@ -151,4 +152,5 @@ def test_every_link_and_form_leads_to_something_that_its_reader_may_use(
             faults[name] = visit.faults
     assert faults == {}
     unseen = {f"{route.method} {route.path}" for route in PAGES if route not in seen}
+    assert sorted(unseen - set(ELSEWHERE)) == []
     assert unseen == set(ELSEWHERE)

@@ -101,3 +101,11 @@ def test_a_thousand_sessions_at_most_are_remembered():
         notices.leave(str(number), "/", "done")
     assert notices.take("0", "/") == ""
     assert notices.take("1999", "/") == "done"
+
+
+def test_two_forms_that_end_together_confirm_on_their_own_pages():
+    notices = Notices()
+    notices.leave("s", "/models/a", "The first has ended.")
+    notices.leave("s", "/models/b", "The second has ended.")
+    assert notices.take("s", "/models/a") == "The first has ended."
+    assert notices.take("s", "/models/b") == "The second has ended."
