@@ -158,7 +158,8 @@ def test_help_costs_no_heavy_import():
     script = (
         "import sys; import agent.cli.main; "
         "heavy = {'numpy','presidio_analyzer','spacy','httpx','rich','pydantic','fastapi','uvicorn','jinja2',"
-        "'smtplib','sqlalchemy','rouge_score','nltk','pyhocon','argon2','authlib','joserfc','pandas'}; "
+        "'smtplib','sqlalchemy','prometheus_client','rouge_score','nltk','pyhocon','argon2','authlib','joserfc',"
+        "'pandas'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"

@@ -56,6 +56,8 @@ class Action(StrEnum):
     """See receipts and the ledger."""
     REVIEW_REDACTION = "review_redaction"
     """Mark misses and false alarms in a review sample, which shows original text."""
+    VIEW_METRICS = "view_metrics"
+    """Read counts for monitoring systems, which name nothing and nobody."""
     VIEW_HEALTH = "view_health"
     """See whether servers, data, disk and keys are well."""
     CHANGE_SETTINGS = "change_settings"
@@ -80,6 +82,7 @@ _EVERYONE: Final = {
     Action.VIEW_BOARDS: Reach.ALL,
     Action.VIEW_RUNS: Reach.ALL,
     Action.VIEW_JOBS: Reach.ALL,
+    Action.VIEW_METRICS: Reach.ALL,
 }
 
 ALLOWED: Final[Mapping[Role, Mapping[Action, Reach]]] = MappingProxyType(

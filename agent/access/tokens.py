@@ -35,10 +35,11 @@ FOR_PROGRAMS: Final = frozenset(
         Action.VIEW_JOBS,
         Action.QUEUE_JOBS,
         Action.CHANGE_JOBS,
+        Action.VIEW_METRICS,
         Action.VIEW_PRIVATE_RUNS,
     }
 )
-"""Actions that an operation of the HTTP interface needs; the last one adds the account's own private runs to lists.
+"""Actions that an address for programs needs; the last one adds the account's own private runs to lists.
 
 A test compares them with the table of routes. Any other scope would do nothing.
 """
@@ -211,7 +212,7 @@ def _check_scopes(account: Account, scopes: Collection[Action]) -> None:
             )
         if scope not in FOR_PROGRAMS:
             raise ConfigError(
-                f"the scope {scope} does nothing: no operation of the HTTP interface needs it",
+                f"the scope {scope} does nothing: no address for programs needs it",
                 f"Scopes for {account.name}: {listed}.",
             )
 

@@ -15,6 +15,7 @@ from agent.alerts.content import MOST_LISTED, AlertContent, write_json, write_su
 from agent.alerts.mail import send_mail
 from agent.alerts.webhook import post_alert
 from agent.errors import AgentError
+from agent.monitoring.counters import ALERTS
 from agent.monitoring.events import AlertNotSent, AlertSent
 from agent.monitoring.log import log_event
 from agent.store import AlertMessage, Channel, MessageState, Store
@@ -80,6 +81,7 @@ def deliver_due(
         store.alerts.end(message.message_id, MessageState.SENT, outcome, now)
         store.audit.record("alert sent", f"{_name(message)} events={number}")
     log_event(AlertSent(message.channel.value, number))
+    ALERTS.add(value="sent")
 
 
 def choose_wait(attempts: int) -> float:
@@ -113,6 +115,7 @@ def _note_failure(
     # A clock that was set back must neither end a message early nor keep it for ever.
     is_kept = now - message.made_at < plan.patience_s and message.attempts < _MOST_ATTEMPTS
     log_event(AlertNotSent(message.channel.value, type(error).__name__, given_up=not is_kept))
+    ALERTS.add(value="failed" if is_kept else "given_up")
     if is_kept:
         store.alerts.keep_trying(message.message_id, code, now + choose_wait(message.attempts))
         return

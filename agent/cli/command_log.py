@@ -3,7 +3,7 @@
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from agent.site.directory import Site
 if TYPE_CHECKING:
     from agent.monitoring.log import LogOptions
 
+_SERVE = "serve"
 FindExitCode = Callable[[BaseException], int]
 
 
@@ -50,16 +51,29 @@ def log_command(context: click.Context, find_exit_code: FindExitCode) -> Iterato
         log_event(CommandEnded(name, code, time.monotonic() - began))
 
 
+@contextmanager
+def pass_counts_on(context: click.Context, site: Site) -> Iterator[None]:
+    """Pass on to the site's service what the command that follows counts, if one runs. The service counts itself."""
+    if context.invoked_subcommand == _SERVE or not site.counts.is_dir():
+        yield
+        return
+    from agent.monitoring.shared_counts import share_counts
+
+    with share_counts(site.counts):
+        yield
+
+
 def _choose_options(context: click.Context, site: Site) -> "LogOptions":
-    from agent.monitoring.log import LogOptions
+    from agent.monitoring.log import FORMATS, LEVELS, LogOptions
 
     level, form = context.params["log_level"], context.params["log_format"]
     file = None
     if _names_log_settings(site):
         try:
             settings = site.settings
-        except AgentError:
-            pass  # the command reports it
+        except AgentError:  # the command reports it, or needs no site
+            level = level or _read_word("INTRAMURAL_LOG_LEVEL", LEVELS)
+            form = form or _read_word("INTRAMURAL_LOG_FORMAT", FORMATS)
         else:
             level, form = level or settings.log_level, form or settings.log_format
             file = settings.log_file
@@ -67,8 +81,15 @@ def _choose_options(context: click.Context, site: Site) -> "LogOptions":
     return LogOptions(level or "warning", form or "text", file, descriptor)
 
 
+def _read_word(variable: str, words: Collection[str]) -> str | None:
+    word = os.environ.get(variable)
+    return word if word in words else None
+
+
 def _names_log_settings(site: Site) -> bool:
     """Return whether the settings may say something of the log; most sites' do not, and reading them takes 0.1 s."""
+    if any(variable.startswith("INTRAMURAL_LOG_") for variable in os.environ):
+        return True
     try:
         return b"log_" in (site.directory / "site.yaml").read_bytes()
     except OSError:

@@ -1,6 +1,7 @@
 """The checks of `intramural doctor`, each with a finding and advice. They change nothing."""
 
 import ipaddress
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -60,6 +61,7 @@ def examine(site: Site, server: str | None = None, model: str | None = None) -> 
     if settings.verdict == "failed":
         yield from _list_digests(site)
         return  # the other checks need the settings
+    yield run_check("environment", lambda: _check_environment(site))
     yield run_check("site directory", lambda: _check_directory(site))
     yield run_check("data key", lambda: _check_data_key(site))
     yield run_check("seal key", lambda: _check_seal_key(site))
@@ -88,6 +90,24 @@ def _check_settings(site: Site) -> Check:
     return Check(
         "settings", "ok", f"site.yaml is readable and every setting is known ({site.name})"
     )
+
+
+def _check_environment(site: Site) -> Check:
+    from agent.site.environment import find_variable, list_unknown
+    from agent.site.settings import Settings
+
+    del site
+    unknown = list(list_unknown(Settings.model_fields, os.environ))
+    if unknown:
+        return Check(
+            "environment",
+            "warning",
+            f"no setting belongs to {', '.join(unknown)}",
+            "Correct the variable's name; docs/settings.md lists them.",
+        )
+    given = [find_variable(name) for name in Settings.model_fields]
+    shown = ", ".join(variable for variable in given if variable)
+    return Check("environment", "ok", f"gives settings: {shown}" if shown else "gives no setting")
 
 
 def _check_directory(site: Site) -> Check:

@@ -21,7 +21,7 @@ from agent.cli.audit import audit
 from agent.cli.benchmarks import benchmarks
 from agent.cli.calibrate import calibrate
 from agent.cli.clock import clock
-from agent.cli.command_log import log_command, start_command_log
+from agent.cli.command_log import log_command, pass_counts_on, start_command_log
 from agent.cli.compare import compare
 from agent.cli.datasets import datasets
 from agent.cli.demo import demo
@@ -42,6 +42,7 @@ from agent.cli.serve import serve
 from agent.cli.site import doctor, init, purge
 from agent.cli.submission import submission
 from agent.cli.summarize import summarize
+from agent.cli.support_bundle import support_bundle
 from agent.cli.tokens import tokens
 from agent.cli.view import view
 from agent.errors import AgentError, StoreError
@@ -67,7 +68,7 @@ class _Commands(click.Group):
         ctx.obj = site
         start_command_log(ctx, site)
         try:
-            with log_command(ctx, find_exit_code):
+            with log_command(ctx, find_exit_code), pass_counts_on(ctx, site):
                 return super().invoke(ctx)
         except AgentError as error:
             error.advice = with_site(error.advice)
@@ -111,7 +112,7 @@ for command in (
     init, doctor, benchmarks, datasets, run, runs, judge, jobs, summarize, rescore, score, agreement, compare,
     calibrate, redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate,
     purge, audit, models, baselines, demo, accounts, tokens,
-    alerts, clock,
+    alerts, clock, support_bundle,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)

@@ -18,6 +18,7 @@ from agent.delivery.receipts import check_receipt
 from agent.delivery.transport import Aggregator, SubmissionRefusedError
 from agent.errors import DeliveryError
 from agent.io.atomic_files import read_bounded, write_atomically
+from agent.monitoring.counters import STATEMENTS
 from agent.monitoring.events import StatementKind, StatementNotSent, StatementSent
 from agent.monitoring.log import log_event
 from protocol.errors import ProtocolError
@@ -84,7 +85,7 @@ def send(
                 # Record this before the first byte leaves, so that a crash cannot hide that bytes may have left.
                 outbox.mark_sent(submission.digest, today_day)
                 audit("submission sent", f"digest={submission.digest} day={today_day}")
-                text = _post_and_log(outbox, registry, aggregator, submission, data)
+                text = _post_and_note(outbox, registry, aggregator, submission, data)
                 if text is None:
                     # The rotation waits for a person, and all later links wait for the rotation.
                     break
@@ -205,7 +206,7 @@ def _check_order(outbox: Outbox, submissions: Sequence[Submission], gone: Contai
         going.add(submission.digest)
 
 
-def _post_and_log(
+def _post_and_note(
     outbox: Outbox, registry: Registry, aggregator: Aggregator, submission: Submission, data: bytes
 ) -> str | None:
     digest, kind = submission.digest, cast("StatementKind", submission.kind)
@@ -215,8 +216,10 @@ def _post_and_log(
     except DeliveryError as error:
         seconds = time.monotonic() - began
         log_event(StatementNotSent(digest, kind, type(error).__name__, seconds))
+        STATEMENTS.add(value="failed")
         raise
     log_event(StatementSent(digest, kind, text is not None, time.monotonic() - began))
+    STATEMENTS.add(value="pending" if text is None else "receipt")
     return text
 
 

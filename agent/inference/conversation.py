@@ -22,6 +22,7 @@ from agent.inference.retry import (
     read_retry_after,
 )
 from agent.inference.wire import parse_error
+from agent.monitoring.counters import SERVER_REQUESTS, SERVER_SECONDS
 from agent.monitoring.events import AttemptOutcome, RequestSent
 from agent.monitoring.log import is_logged, log_event
 from agent.vocabulary import Failure, Reason
@@ -39,6 +40,13 @@ _OUTCOMES: Mapping[type[BaseException], AttemptOutcome] = {
     TooLongError: "too_long",
 }
 _FAILURES = tuple(_OUTCOMES)
+
+
+def _sort_status(status: int | None) -> str:
+    """Return the class of a reply's status, in a word."""
+    if status is None or status >= 500:
+        return "server_error"
+    return "client_error" if status >= 400 else "ok"
 
 
 class _TryAnotherError(Exception):
@@ -188,16 +196,19 @@ class Conversation:
             async with asyncio.timeout(self._health.attempt_timeout_s):
                 reply = await connection.post(path, body)
         except _FAILURES as error:
-            self._log_attempt(_OUTCOMES[type(error)], None, began)
+            self._note_attempt(_OUTCOMES[type(error)], None, began)
             raise
         finally:
             replica.keep_connection(connection)
-        self._log_attempt("reply", reply.status, began)
+        self._note_attempt("reply", reply.status, began)
         return reply
 
-    def _log_attempt(self, outcome: AttemptOutcome, status: int | None, began: float) -> None:
+    def _note_attempt(self, outcome: AttemptOutcome, status: int | None, began: float) -> None:
+        seconds = time.perf_counter() - began
+        SERVER_REQUESTS.add(value=_sort_status(status) if outcome == "reply" else outcome)
+        if outcome == "reply":
+            SERVER_SECONDS.add(seconds)
         if is_logged(RequestSent.LEVEL):
-            seconds = time.perf_counter() - began
             log_event(RequestSent(self._pool.deployment, outcome, status, seconds))
 
     def _leave_out(self, replica: Replica, problem: str) -> bool:

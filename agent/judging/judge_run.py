@@ -36,6 +36,7 @@ from agent.jury.seats import (
     is_open,
 )
 from agent.metrics import Means, MetricUse
+from agent.monitoring.counters import SEATS
 from agent.monitoring.events import JudgingEnded
 from agent.monitoring.log import log_event
 from agent.redaction import Redactor, open_redactor
@@ -446,6 +447,7 @@ class _RunJudging:
 
     def _fill(self, position: int, seat: Seat) -> None:
         """Fill a seat. When all seats are filled, the answer is finished."""
+        SEATS.add(value=_name_outcome(seat))
         self._seats[position][seat.seat] = seat
         self._seats_filled += 1
         self._finish_if_asked(position)
@@ -465,6 +467,15 @@ class _RunJudging:
         elif self.live is not None:
             self.live.skip_answer()
         self.writer.keep_answer(position, self._use.name, seats, score)
+
+
+def _name_outcome(seat: Seat) -> str:
+    """Return what became of a seat, in a word, for the counter."""
+    if seat.grades is not None:
+        return "valid"
+    if seat.reason == WITHHELD:
+        return "withheld"
+    return "no_reply" if is_open(seat) else "invalid"
 
 
 # A reply without any text needs correction.

@@ -17,6 +17,7 @@ import.
 
 import logging
 import secrets
+import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,12 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from agent.errors import RedactionError
+from agent.monitoring.counters import (
+    REDACTED_CHARACTERS,
+    REDACTED_TEXTS,
+    REDACTION_SECONDS,
+    WITHHELD_TEXTS,
+)
 from agent.redaction.deadline import Deadline
 from agent.redaction.detection_cache import DetectionCache, Detections, DetectionStore
 from agent.redaction.formats.cells import Quoting, write_plainly
@@ -281,6 +288,20 @@ class Engine:
         published: Sequence[str] = (),
     ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         """Redact the texts of one record together, and return each with its result of `find_record`."""
+        began = time.perf_counter()
+        redacted = self._redact_and_find(texts, identifiers, unit, published)
+        REDACTION_SECONDS.add(time.perf_counter() - began)
+        REDACTED_TEXTS.add(len(texts))
+        REDACTED_CHARACTERS.add(sum(len(CuedText.wrap(text).text) for text in texts))
+        return redacted
+
+    def _redact_and_find(
+        self,
+        texts: Sequence[str | CuedText],
+        identifiers: Sequence[Identifier],
+        unit: str | None,
+        published: Sequence[str],
+    ) -> list[tuple[Redacted, tuple[Span, ...] | Withheld]]:
         fields = self._resolve_record(texts, identifiers)
         if published:
             fields = _leave_published(fields, PublishedValues(published))
@@ -639,6 +660,7 @@ class Engine:
 
     def _withhold(self, reason: Withheld) -> Redacted:
         self._withheld[reason] += 1
+        WITHHELD_TEXTS.add(value=reason.replace(" ", "_"))
         return mark_redacted(f"[WITHHELD: {reason}]")
 
 

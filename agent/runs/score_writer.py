@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from agent.errors import AgentError
 from agent.io.progress import Progress
+from agent.monitoring.counters import INSTANCES, UNSCORED
 from agent.scoring.batching import KEEP_EVERY_ANSWERS, KEEP_EVERY_S
 from agent.scoring.measures import Rules
 from agent.scoring.score import score_response
@@ -64,6 +65,7 @@ class ScoreWriter:
         """
         if self._broken is not None:
             raise self._broken
+        INSTANCES.add(len(cases), _name_outcome(result))
         if isinstance(result, Response):
             # Queue the answer before scoring it, so that an error in scoring does not lose it.
             self._answers.append((key, result))
@@ -84,6 +86,8 @@ class ScoreWriter:
         for number, score in enumerate(score_response(self._rules, instance, result)):
             if number == 0:
                 has_score = not _lacks_score(score.value)
+                if not has_score and isinstance(score.value, Unscored):
+                    UNSCORED.add(value=score.value.reason)
             name = score.measure.name
             value = score.value
             if score.measure.of_whole_run:
@@ -127,6 +131,12 @@ class ScoreWriter:
             self.write()
         except AgentError as error:  # a timer has no caller, so the next call of `keep` raises it
             self._broken = error
+
+
+def _name_outcome(result: Response | Failure) -> str:
+    if isinstance(result, Response):
+        return "answered"
+    return "failed" if result.reason in RETRIED else "not_answerable"
 
 
 def _lacks_score(value: object) -> bool:

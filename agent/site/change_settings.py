@@ -13,6 +13,7 @@ from typing import Final, get_args
 from agent.errors import ConfigError, StoreError
 from agent.io.atomic_files import write_atomically
 from agent.io.strict_yaml import parse_yaml
+from agent.site.environment import find_variable
 from agent.site.settings import Settings, parse_settings
 
 CHANGEABLE: Final = frozenset(
@@ -69,6 +70,12 @@ def change_setting(path: Path, name: str, text: str) -> Settings:
     if text and not _is_within(name, text):
         raise ConfigError(
             f"{name}: expected {describe_number(name)}", "Leave the field empty for the default."
+        )
+    variable = find_variable(name)
+    if variable:
+        raise ConfigError(
+            f"{name} is given by the environment, so site.yaml has no say in it",
+            f"Change or remove the variable {variable} where the service is started.",
         )
     if path.is_symlink():
         raise ConfigError(

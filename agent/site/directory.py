@@ -11,6 +11,7 @@ DIR/data/.frozen/             copies of registered versions of datasets
 DIR/store/site.sqlite3        encrypted store
 DIR/servers/                  inference servers that the agent starts: tokens, logs
 DIR/jobs/                     locks and logs of jobs
+DIR/counts/                   what commands counted, for the service's page /metrics
 DIR/transfers/                files on their way between browsers and the service
 DIR/probes/                   what the capability probe found, by deployment
 DIR/submissions/              drafts, approved submissions, receipts
@@ -156,6 +157,11 @@ class Site:
     def jobs(self) -> Path:
         """Folder of the locks and logs of jobs. It may not exist."""
         return self.directory / "jobs"
+
+    @property
+    def counts(self) -> Path:
+        """Folder in which commands leave what they counted, for the service's page /metrics. It may not exist."""
+        return self.directory / "counts"
 
     @property
     def transfers(self) -> Path:

@@ -1,12 +1,15 @@
-"""The site's settings, read from `site.yaml` in the site directory and validated at start.
+"""The site's settings, read from `site.yaml` in the site directory and from the environment, and validated at start.
 
 Secrets are never settings. They are stored in separate files, and the settings contain their paths.
 """
 
+import os
 import re
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, Literal, Self, get_args, get_origin
 
 import yaml
 from pydantic import (
@@ -22,6 +25,7 @@ from agent.errors import ConfigError
 from agent.io.strict_yaml import parse_yaml
 from agent.own_metrics.declaration import NAME, NAME_RULE
 from agent.site.alert_addresses import check_mail_settings, check_mailbox, check_webhook
+from agent.site.environment import Given, Shape, read_environment
 from agent.site.service_addresses import check_issuer, check_proxy_address, is_loopback
 from agent.store.stored_accounts import Role
 from agent.store.stored_alerts import AlertCode
@@ -410,11 +414,11 @@ class Settings(BaseModel):
         return plugins
 
 
-def read_settings(path: Path) -> Settings:
-    """Read and check `site.yaml`.
+def read_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Settings:
+    """Read and check `site.yaml` and the settings of the environment, which override it.
 
     Raises:
-        ConfigError: the file is missing or not YAML, or a key is unknown or wrong; lists all faults.
+        ConfigError: the file is missing or not YAML, or a key or variable is unknown or wrong; lists all faults.
     """
     try:
         data = path.read_bytes()
@@ -426,23 +430,43 @@ def read_settings(path: Path) -> Settings:
         ) from None
     except OSError as error:
         raise ConfigError(f"site.yaml cannot be read ({error.strerror})") from None
-    return parse_settings(data, path.parent)
+    return parse_settings(data, path.parent, read_environment(list_shapes(), environment))
 
 
-def parse_settings(data: bytes, folder: Path) -> Settings:
+def list_shapes() -> dict[str, Shape]:
+    """Return how each setting is written in a variable of the environment."""
+    return {name: _choose_shape(field.annotation) for name, field in Settings.model_fields.items()}
+
+
+def _choose_shape(annotation: object) -> Shape:
+    kind, parts = get_origin(annotation), get_args(annotation)
+    if kind is dict or (kind is tuple and parts[0] is Plugin):
+        return Shape.JSON
+    return Shape.LIST if kind is tuple else Shape.TEXT
+
+
+def parse_settings(
+    data: bytes, folder: Path, given: Mapping[str, Given] = MappingProxyType({})
+) -> Settings:
     """Check the contents of a `site.yaml` that is in `folder`.
 
+    Args:
+        data: the contents.
+        folder: the site directory.
+        given: the settings that the environment gives; they override those of the file.
+
     Raises:
-        ConfigError: it is not YAML, or a key is unknown or wrong; lists all faults.
+        ConfigError: it is not YAML, or a key or a variable is unknown or wrong; lists all faults.
     """
     values = parse_yaml(data, Path("site.yaml"), ConfigError)
     if not isinstance(values, dict):
         raise ConfigError("site.yaml must contain a mapping of settings")
     values = {key: None if value in ("", "null", "~") else value for key, value in values.items()}
+    values |= {name: each.value for name, each in given.items()}
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
-        raise _describe_faults(error) from None
+        raise _describe_faults(error, given) from None
     # Commands run in any directory, so a relative path must not depend on the current one.
     paths = {}
     for name in _PATHS_FROM_SITE:
@@ -452,18 +476,28 @@ def parse_settings(data: bytes, folder: Path) -> Settings:
     return settings.model_copy(update=paths)
 
 
-def _describe_faults(error: ValidationError) -> ConfigError:
-    """Return an error that lists all faults; only an unknown setting needs the list of the known ones."""
+def _describe_faults(error: ValidationError, given: Mapping[str, Given]) -> ConfigError:
+    """Return an error that lists all faults; only an unknown setting needs the list of the known ones.
+
+    A fault of a value from the environment is named by its variable.
+    """
     faults = error.errors(include_input=False, include_url=False)
-    words = "; ".join(
-        _name_fault(fault["loc"], _describe_fault(fault["type"], fault["loc"], fault["msg"]))
-        for fault in faults
-    )
+    in_file: list[str] = []
+    in_environment: list[str] = []
+    for fault in faults:
+        words = _describe_fault(fault["type"], fault["loc"], fault["msg"])
+        source = given.get(str(fault["loc"][0])) if fault["loc"] else None
+        if source is None:
+            in_file.append(_name_fault(fault["loc"], words))
+        else:
+            in_environment.append(_name_fault((source.variable, *fault["loc"][1:]), words))
+    places = [f"site.yaml: {'; '.join(in_file)}"] if in_file else []
+    places += [f"environment: {'; '.join(in_environment)}"] if in_environment else []
     if any(fault["type"] == "extra_forbidden" for fault in faults):
         advice = f"Known settings: {', '.join(sorted(Settings.model_fields))}."
     else:
         advice = ConfigError.advice
-    return ConfigError(f"site.yaml: {words}", advice)
+    return ConfigError("; ".join(places), advice)
 
 
 def _name_fault(location: tuple[int | str, ...], fault: str) -> str:

@@ -82,6 +82,14 @@ class AuditLog:
         events = (open_event(row, self._audit_key) for row in rows)
         return [event for event in events if event is not None]
 
+    def read_later(self, number: int) -> list[AuditEvent]:
+        """Return the events after the one with this number, without the check of the whole log.
+
+        Events that were changed are left out.
+        """
+        events = (open_event(row, self._audit_key) for row in self._read_rows(number))
+        return [event for event in events if event is not None]
+
     def read_head(self) -> AuditHead:
         """Return the number and link of the last event, to be kept by someone else.
 
@@ -121,10 +129,15 @@ class AuditLog:
                 _STOPPED,
             )
 
-    def _read_rows(self) -> list[StoredRow]:
-        """Return the rows of all events, read as bytes because an attacker's row need not be valid text."""
+    def _read_rows(self, after: int | None = None) -> list[StoredRow]:
+        """Return the rows of all events, or of those after a number.
+
+        They are read as bytes because an attacker's row need not be valid text.
+        """
         rows = self._connection.execute(
-            "SELECT number, CAST(record AS BLOB), CAST(link AS BLOB) FROM audit_events ORDER BY number"
+            "SELECT number, CAST(record AS BLOB), CAST(link AS BLOB) FROM audit_events "
+            "WHERE ?1 IS NULL OR number > ?1 ORDER BY number",
+            (after,),
         ).fetchall()
         return [
             StoredRow(place, record.decode("utf-8", "replace"), link.decode("utf-8", "replace"))

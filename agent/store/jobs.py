@@ -181,6 +181,22 @@ class Jobs:
         """Return the jobs that are running or queued, in their order."""
         return self._select("state IN (?, ?, ?) ORDER BY place", *OPEN_STATES)
 
+    def count_states(self) -> dict[JobState, int]:
+        """Return the number of jobs in each state."""
+        counts = dict.fromkeys(JobState, 0)
+        for state, count in self._connection.execute(
+            "SELECT state, COUNT(*) FROM jobs GROUP BY state"
+        ):
+            counts[JobState(state)] = count
+        return counts
+
+    def find_oldest_queued(self) -> float | None:
+        """Return when the job that has waited longest was queued, in seconds since 1970; None if none waits."""
+        row = self._connection.execute(
+            "SELECT MIN(queued_at) FROM jobs WHERE state = 'queued'"
+        ).fetchone()
+        return None if row[0] is None else float(row[0])
+
     def list_recent(self, count: int) -> list[Job]:
         """Return the jobs that ended last, at most `count`, newest first."""
         return self._select(

@@ -1,8 +1,10 @@
 """Health and metrics routes for operators. A reverse proxy should restrict access to `/readyz` and `/metrics`."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Generic, TypeVar
 
@@ -20,6 +22,7 @@ from aggregator.registry import versions
 from aggregator.store.schema import enrolment_requests, rekeying_requests
 
 RECENT_S = 1.0
+_DAY_S = 86_400
 
 Value = TypeVar("Value")
 
@@ -105,7 +108,20 @@ def has_log_key(home: Home) -> bool:
 
 
 def read_state(home: Home) -> dict[str, float]:
-    """Return the values for the metrics page; empty if the database is unavailable."""
+    """Return the values for the metrics page; without those of the database if it is unavailable."""
+    return _read_machine(home) | _read_database(home)
+
+
+def _read_machine(home: Home) -> dict[str, float]:
+    values = {"intramural_clock_timestamp_seconds": time.time()}
+    with suppress(OSError):  # the directory may have been removed
+        room = shutil.disk_usage(home.directory)
+        values["intramural_disk_free_bytes"] = room.free
+        values["intramural_disk_size_bytes"] = room.total
+    return values
+
+
+def _read_database(home: Home) -> dict[str, float]:
     try:
         with home.database.reading() as connection:
             newest = versions.newest_registry(connection)
@@ -113,6 +129,7 @@ def read_state(home: Home) -> dict[str, float]:
                 "intramural_log_entries": journal.size(connection),
                 "intramural_registry_version": newest.version,
                 "intramural_registry_days_left": max(0, newest.expires_day - today_day()),
+                "intramural_registry_expiry_timestamp_seconds": newest.expires_day * _DAY_S,
                 "intramural_requests_waiting": _count_waiting(connection),
             }
     except StoreError:

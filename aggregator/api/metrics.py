@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Scope
 
+from protocol.errors import Code
+
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from prometheus_client.metrics_core import Metric
 
 SHARED_FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+TOO_MANY_REQUESTS, OVERLOADED = TURNED_AWAY_CODES = ("too_many_requests", "overloaded")
 SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
@@ -42,12 +45,16 @@ class Metrics:
         self._refused = Counter(
             "intramural_refusals", "Refused statements, by code.", ["code"], registry=self._own
         )
+        for code in Code:  # from zero, so that a monitoring system notices the first refusal
+            self._refused.labels(code.value)
         self._turned_away = Counter(
             "intramural_turned_away",
             "Requests rejected without being processed.",
             ["code"],
             registry=self._own,
         )
+        for turned_away in TURNED_AWAY_CODES:
+            self._turned_away.labels(turned_away)
 
     def count_answer(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a response. Status 0 means that the client disconnected before there was one."""
@@ -92,7 +99,11 @@ STATE_HELP = {
     "intramural_log_entries": "Entries in the log.",
     "intramural_registry_version": "Version of the registry in force.",
     "intramural_registry_days_left": "Days until the registry in force expires; 0 once it has.",
+    "intramural_registry_expiry_timestamp_seconds": "When the registry in force expires.",
     "intramural_requests_waiting": "Enrolments, resets and rotations that await approval.",
+    "intramural_disk_free_bytes": "Free room on the disk of the aggregator's directory.",
+    "intramural_disk_size_bytes": "Size of the disk of the aggregator's directory.",
+    "intramural_clock_timestamp_seconds": "The time by this machine's clock.",
 }
 
 

@@ -16,7 +16,7 @@ from aggregator.api.answers import name_place, name_route, refuse
 from aggregator.api.body import BodyRefusedError, read_body
 from aggregator.api.clients import ClientNamer
 from aggregator.api.limits import Gate, OverloadedError, RateLimit, TooOftenError
-from aggregator.api.metrics import Metrics
+from aggregator.api.metrics import OVERLOADED, TOO_MANY_REQUESTS, Metrics
 from aggregator.settings import Settings
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE
 from protocol.errors import Code
@@ -100,7 +100,7 @@ class Turnstile:
     ) -> None:
         too_often = isinstance(error, TooOftenError)
         status = HTTPStatus.TOO_MANY_REQUESTS if too_often else HTTPStatus.SERVICE_UNAVAILABLE
-        code = "too_many_requests" if too_often else "overloaded"
+        code = TOO_MANY_REQUESTS if too_often else OVERLOADED
         self._metrics.count_turned_away(code)
         self._report_overload(code)
         answer = refuse(status, code)

@@ -40,7 +40,7 @@ from agent.service.web.guard import Guard
 from agent.service.web.local_paths import NEW_PASSWORD
 from agent.service.web.outside_sign_in import find_proxied_caller
 from agent.service.web.refusals import NoPageError, NotAllowedError
-from agent.service.web.routes import API, PAGES, ApiRoute, Route
+from agent.service.web.routes import API, PAGES, PROBES, ApiRoute, Probe, Route
 from agent.service.web.service import HTML, Desk, Service, redirect
 from agent.service.web.watch import UNKNOWN_ROUTE, Watch
 from agent.store import describe_sqlite_error
@@ -137,6 +137,14 @@ def build_application(service: Service) -> ASGIApp:
             route.path, _build_page(service, route), methods=[route.method], include_in_schema=False
         )
 
+    for probe in PROBES:
+        application.add_api_route(
+            probe.path,
+            _build_probe(service, probe),
+            methods=["GET", "HEAD"],
+            include_in_schema=False,
+        )
+
     async def answer_missing(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, StarletteHTTPException) else 500
         problem = (
@@ -154,12 +162,17 @@ def build_application(service: Service) -> ASGIApp:
     application.add_exception_handler(StarletteHTTPException, answer_missing)
     application.add_exception_handler(RequestValidationError, answer_invalid)
     make_known("route", [UNKNOWN_ROUTE, *_list_paths()])
-    return Watch(Guard(application, [service.origin], _find_uploads()))
+    guard = Guard(
+        application, [service.origin], _find_uploads(), frozenset(probe.path for probe in PROBES)
+    )
+    return Watch(guard, service.metrics.count_answer)
 
 
 def _list_paths() -> Iterator[str]:
     """Yield the path of every route as the table has it, with the names of values in braces."""
     yield f"{API_PREFIX}/openapi.json"
+    for probe in PROBES:
+        yield probe.path
     for route in PAGES:
         yield route.path
     for operation in API:
@@ -181,6 +194,13 @@ def _describe_faults(error: Exception) -> str:
         return "the request is not well-formed"
     faults = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
     return "; ".join(faults)
+
+
+def _build_probe(service: Service, probe: Probe) -> Callable[[], Awaitable[Response]]:
+    async def answer() -> Response:
+        return await run_in_threadpool(probe.handler, service)
+
+    return answer
 
 
 def _build_page(service: Service, route: Route) -> Callable[[Request], Awaitable[Response]]:
@@ -261,12 +281,9 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
             if caller is not None:
                 desk = desk.serve(caller.audience)
             if route.action is not None:
-                if caller is None:
-                    return _ask_for_sign_in(request)
-                if caller.scopes is not None:
-                    raise _RefusedError(_NO_TOKEN_HERE)
-                if caller.owes_password and not route.with_first_password:
-                    return redirect(NEW_PASSWORD)
+                detour = _find_detour(route, request, caller)
+                if detour is not None:
+                    return detour
                 _check_permission(desk, route, call)
                 if route.method == "POST":
                     _check_form(call)
@@ -277,12 +294,35 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
             set_cookie(response, new_cookie, is_secure=service.is_secure)
         return response
     except _RefusedError as refused:
+        if route.is_for_programs:
+            return _answer_json(refused.problem)
         return _draw_problem(service, request, refused.problem, caller)
     except AgentError as error:
         return _draw_problem(service, request, _convert_error(error), caller)
     except Exception as error:  # noqa: BLE001 - its message may quote a record
         log_event(PageFailed(route.path, type(error).__name__))
         return _draw_problem(service, request, _convert_unexpected(error), caller)
+
+
+def _find_detour(route: Route, request: Request, caller: Caller | None) -> Response | None:
+    """Return the answer that sends a caller elsewhere first: to sign in, or to choose a password. None if they may go on.
+
+    Raises:
+        _RefusedError: a program asks for a page of people, or asks without being let in.
+    """
+    if route.is_for_programs:
+        if caller is None:
+            raise _RefusedError(_NO_SIGN_IN)
+        if caller.owes_password:
+            raise _RefusedError(_PASSWORD_DUE)
+        return None
+    if caller is None:
+        return _ask_for_sign_in(request)
+    if caller.scopes is not None:
+        raise _RefusedError(_NO_TOKEN_HERE)
+    if caller.owes_password and not route.with_first_password:
+        return redirect(NEW_PASSWORD)
+    return None
 
 
 def _answer_slowly(desk: Desk, route: Route, call: Call) -> Response:

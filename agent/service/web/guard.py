@@ -1,6 +1,6 @@
 """What every request must satisfy before anything else is looked at: address, origin and size."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
@@ -41,6 +41,7 @@ class Guard:
         origins: the addresses at which people open the service, such as "https://eval.example.org".
         takes_upload: whether a path accepts a large file. Its body is passed on as it arrives, for the application to
             limit it.
+        probes: paths that are answered under any name, because supervisors ask for them by an IP address.
     """
 
     def __init__(
@@ -48,9 +49,11 @@ class Guard:
         app: ASGIApp,
         origins: Iterable[str],
         takes_upload: Callable[[str], bool] = lambda _: False,
+        probes: Collection[str] = (),
     ) -> None:
         self._app = app
         self._takes_upload = takes_upload
+        self._probes = frozenset(probes)
         self._origins = frozenset(origins)
         self._hosts = frozenset(origin.partition("://")[2] for origin in self._origins)
         self._is_secure = all(origin.startswith("https://") for origin in self._origins)
@@ -65,7 +68,10 @@ class Guard:
         is_upload = is_multipart(headers.get("content-type", "")) and self._takes_upload(
             scope["path"]
         )
-        refusal = self._find_fault(scope["method"], headers, is_upload=is_upload)
+        is_probe = scope["path"] in self._probes and scope["method"] in SAFE_METHODS
+        refusal = (
+            None if is_probe else self._find_fault(scope["method"], headers, is_upload=is_upload)
+        )
         if refusal is not None:
             await refusal(scope, receive, send)
             return

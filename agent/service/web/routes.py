@@ -46,11 +46,12 @@ from agent.service.web import (
     slow_work,
     start_page,
     style_sheets,
+    watcher_pages,
     work_pages,
 )
 from agent.service.web.call import Call
 from agent.service.web.local_paths import NEW_PASSWORD
-from agent.service.web.service import Desk
+from agent.service.web.service import Desk, Service
 
 Owner = Callable[[Desk, Call], str | None]
 
@@ -69,6 +70,7 @@ class Route:
         takes_upload: whether its form may carry a large file, which goes to the disk as it arrives.
         is_slow: whether it may take minutes, so that it goes on without the request after some seconds.
         with_first_password: whether it is open to someone whose password somebody else chose.
+        is_for_programs: whether API tokens open it, and whoever may not enter is told so by a status and JSON.
     """
 
     method: Literal["GET", "POST"]
@@ -79,6 +81,7 @@ class Route:
     takes_upload: bool = False
     is_slow: bool = False
     with_first_password: bool = False
+    is_for_programs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,26 @@ class ApiRoute:
     query: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     find_owner: Owner | None = None
 
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A path at which a supervisor asks whether the service is well.
+
+    Everyone may ask it, at any name of the machine, and without the store.
+
+    Attributes:
+        path: the path.
+        handler: answers the request.
+    """
+
+    path: str
+    handler: Callable[[Service], Response]
+
+
+PROBES: tuple[Probe, ...] = (
+    Probe("/healthz", watcher_pages.show_life),
+    Probe("/readyz", watcher_pages.show_readiness),
+)
 
 PAGES: tuple[Route, ...] = (
     Route("GET", "/style.css", None, style_sheets.show_style),
@@ -316,6 +339,13 @@ PAGES: tuple[Route, ...] = (
         "/federation/requests/{kind}/file",
         Action.MANAGE_KEYS,
         key_request_pages.download_request,
+    ),
+    Route(
+        "GET",
+        "/metrics",
+        Action.VIEW_METRICS,
+        watcher_pages.show_metrics,
+        is_for_programs=True,
     ),
     Route("GET", site_pages.HEALTH, Action.VIEW_HEALTH, site_pages.show_health),
     Route("POST", site_pages.HEALTH, Action.VIEW_HEALTH, site_pages.check_health),

@@ -14,8 +14,10 @@ from agent.service.web.busy import BusyNames
 from agent.service.web.call import Call
 from agent.service.web.callers import Caller
 from agent.service.web.health import HealthChecks
+from agent.service.web.metrics import ServiceMetrics
 from agent.service.web.notices import Notices
 from agent.service.web.page_cache import PageCache
+from agent.service.web.readiness import Readiness
 from agent.service.web.slow_work import SlowWork
 from agent.service.web.texts import TextReader
 from agent.service.web.transfers import Transfers
@@ -67,6 +69,8 @@ class Service:
         self.notices = Notices()
         self.slow_work = SlowWork()
         self.find_queue_problem: Callable[[], str] = lambda: ""
+        self.readiness = Readiness(lambda: self.site, self._read_queue_problem)
+        self.metrics = ServiceMetrics(lambda: self.site, self.readiness)
         note = f"Texts are redacted under policy {site.settings.redaction_policy}."
         # Made once, because compiling the templates takes a while.
         self.renderer = Renderer(site.name, note, reveals=False, slug=suite_slug)
@@ -84,6 +88,9 @@ class Service:
             return frame
         return replace(frame, notice=self.notices.take(caller.session.session_id, path))
 
+    def _read_queue_problem(self) -> str:
+        return self.find_queue_problem()
+
     def reload(self) -> None:
         """Read the settings again. Those that are used from the start only, such as the address, stay as they were."""
         self.site = Site(self.site.directory).serve(PUBLIC)
@@ -92,6 +99,7 @@ class Service:
         """Release what the service holds open."""
         self.health.close()
         self.texts.close()
+        self.metrics.close()
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from agent.site.change_settings import CHANGEABLE, describe_number
+from agent.site.environment import find_variable
 from agent.site.settings import Settings
 
 _SENDS: Final = "they decide what is sent where"
@@ -71,7 +72,7 @@ class SettingLine:
         name: its key in site.yaml.
         meaning: what it does.
         value: its value in words; of one that names a secret, only whether it is set.
-        source: where the value is from: a line of site.yaml, or the default.
+        source: where the value is from: a variable of the environment, a line of site.yaml, or the default.
         field: the value as it is entered into a form; empty for the default.
         used_from: when a change takes effect.
         expected: which numbers can be entered; empty for what cannot be changed.
@@ -129,17 +130,25 @@ def group_settings(settings: Settings, given: Mapping[str, int]) -> Iterator[Set
 def _build_line(settings: Settings, given: Mapping[str, int], name: str) -> SettingLine:
     value = getattr(settings, name)
     place = given.get(name)
+    variable = find_variable(name)
     return SettingLine(
         name=name,
         meaning=(Settings.model_fields[name].description or "").replace("`", ""),
         value=_describe_value(name, value),
-        source="default" if place is None else f"site.yaml, line {place}" if place else "site.yaml",
+        source=variable or _describe_place(place),
         field=_format_number(value) if name in CHANGEABLE and place is not None else "",
         used_from="the next start of the service"
         if name in _AT_START
         else "the next command or job",
         expected=describe_number(name) if name in CHANGEABLE else "",
     )
+
+
+def _describe_place(line: int | None) -> str:
+    """Return where in site.yaml a setting is given; 0 if its line is not known, None if it is not given."""
+    if line is None:
+        return "default"
+    return f"site.yaml, line {line}" if line else "site.yaml"
 
 
 def _describe_value(name: str, value: Any) -> str:

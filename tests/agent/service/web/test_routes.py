@@ -10,7 +10,7 @@ import pytest
 from agent.access.roles import Action, find_reach, may
 from agent.access.tokens import FOR_PROGRAMS, list_scopes
 from agent.service.web.application import API_PREFIX
-from agent.service.web.routes import API, PAGES, ApiRoute, Route
+from agent.service.web.routes import API, PAGES, PROBES, ApiRoute, Route
 from agent.store import Account, QueuedCommand
 from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import Browser, RunningService
@@ -116,6 +116,9 @@ def test_nobody_enters_without_a_sign_in(running: RunningService):
             continue
         path = fill_path(route.path, things)
         response = browser.get(path) if route.method == "GET" else browser.send(path)
+        if route.is_for_programs:
+            assert response.status_code == _SIGN_IN, route.path
+            continue
         assert response.status_code == 303, route.path
         assert response.headers["location"].startswith("/sign-in"), route.path
     for operation in API:
@@ -158,7 +161,8 @@ def test_a_token_is_limited_to_its_scopes(running: RunningService, people: dict[
 
 def test_exactly_the_scopes_that_an_operation_needs_are_offered(people: dict[str, Account]):
     """Scopes such as manage_reviews could be chosen, and did nothing."""
-    needed = {route.action for route in API} | {Action.VIEW_PRIVATE_RUNS}
+    pages = {route.action for route in PAGES if route.is_for_programs}
+    needed = {route.action for route in API} | pages | {Action.VIEW_PRIVATE_RUNS}
     assert needed == FOR_PROGRAMS
     offered = {action for account in people.values() for action in list_scopes(account)}
     assert offered == FOR_PROGRAMS
@@ -209,7 +213,7 @@ def test_no_page_opens_to_a_token(
     browser.client.headers["Authorization"] = f"Bearer {token}"
     things = own_things(filled, running, account.account_id)
     for route in PAGES:
-        if route.action is None:
+        if route.action is None or route.is_for_programs:
             continue
         path = fill_path(route.path, things)
         answer = browser.get(path) if route.method == "GET" else browser.send(path)
@@ -228,3 +232,16 @@ def test_a_route_without_an_action_shows_nothing_of_the_site(running: RunningSer
     sign_in = ["/sign-in", "/sign-in", "/sign-in/provider", "/sign-in/oidc"]
     drawn = ["/style.css", "/service.css", "/favicon.ico", "/icon.svg"]
     assert shown == [*drawn, *sign_in]
+
+
+def test_probes_say_to_everyone_whether_the_service_is_well_and_nothing_else(
+    running: RunningService,
+):
+    browser = running.visit()
+    words = {"status", "ok", "ready", "checks", "store", "queue"}
+    for probe in PROBES:
+        answer = browser.get(probe.path)
+        assert answer.status_code == 200
+        assert set(re.findall(r"\w+", answer.text)) <= words
+        assert browser.send(probe.path).status_code == 405
+    assert [probe.path for probe in PROBES] == ["/healthz", "/readyz"]
