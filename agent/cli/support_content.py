@@ -233,7 +233,8 @@ def _describe_store(site: Site) -> Content:
             "bytes": store.database.path.stat().st_size,
             "journal": connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal",
             "rows": rows,
-            "clock_setback_s": max(0, store.sessions.read_latest_time() - int(time.time())),
+            "clock_setback_s": max(0, store.clock.read_latest() - int(time.time())),
+            "has_clock_fault": store.clock.find_fault() is not None,
         }
 
 

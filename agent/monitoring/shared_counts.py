@@ -23,15 +23,23 @@ from agent.monitoring.counters import list_totals, read_totals
 _WRITE_EVERY_S: Final = 2.0
 _LARGEST_FILE: Final = 64 * 1024
 _LOCK: Final = "reader.lock"
+_turn = threading.Lock()
 
 
 @contextmanager
 def share_counts(folder: Path) -> Iterator[None]:
-    """Pass on what this process counts within the block, if a service of the site adds it up."""
+    """Pass on what this process counts within the block, if a service of the site adds it up.
+
+    Within another such block, it does nothing: a job's command runs within the command that works on the job.
+    """
+    if not _turn.acquire(blocking=False):
+        yield
+        return
     writer = _CountWriter(folder) if _has_reader(folder) else None
     try:
         yield
     finally:
+        _turn.release()
         if writer is not None:
             writer.stop()
 

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -57,11 +58,18 @@ def plant(folder: Path, canaries: Canaries) -> UserSite:
     return site
 
 
-def serve(site: UserSite) -> tuple["subprocess.Popen[str]", str]:
+@contextmanager
+def serve(site: UserSite) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """Start the service; yield its process and its address."""
     words = [sys.executable, "-m", "agent", "--site", str(site.directory), "serve", "--port", "0"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    return process, process.stdout.readline().split()[0].rstrip("/")
+    try:
+        yield process, process.stdout.readline().split()[0].rstrip("/")
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.communicate(timeout=60)
 
 
 def read(path: Path) -> list[dict[str, object]]:
@@ -94,8 +102,7 @@ def test_the_log_of_a_whole_day_says_what_happened_and_nothing_that_was_planted(
         assert site.intramural(*words).returncode == 0
         site.intramural("run", "--suite", suite, "--conf-paths", missing)
         site.intramural("run", "--suite", suite, "-r", f"{thought}:model={thought}")
-        process, address = serve(site)
-        with open_queue(site) as queue:
+        with serve(site) as (process, address), open_queue(site) as queue:
             job = queue.queue(server.url, "test/model")
             client = httpx.Client(base_url=address, timeout=30, trust_env=False)
             form = {"name": person, "password": PASSWORD}
@@ -103,11 +110,11 @@ def test_the_log_of_a_whole_day_says_what_happened_and_nothing_that_was_planted(
             for path in ("/", f"/{thought}", f"/results/{thought}?q={thought}", "/jobs/x"):
                 client.get(path, headers={"X-Forwarded-User": thought})
             queue.wait_until_ended(job)
-        server.stop()
-        lost = site.run_words(server.url, "--replace", "--max-eval-instances", "3")
-        site.intramural(*lost)
-        process.send_signal(signal.SIGINT)
-        printed, errors = process.communicate(timeout=60)
+            server.stop()
+            lost = site.run_words(server.url, "--replace", "--max-eval-instances", "3")
+            site.intramural(*lost)
+            process.send_signal(signal.SIGINT)
+            printed, errors = process.communicate(timeout=60)
     site.intramural("purge", "--older-than", "0")
     log = tmp_path / "agent.log"
     assert Finder(canaries).search_named(log.read_bytes()) == {}
@@ -151,6 +158,7 @@ def test_the_events_of_a_job_are_on_the_services_standard_error_and_not_in_the_j
             stderr=subprocess.PIPE,
             text=True,
         )
+        queue.processes.append(process)  # ended with the queue, whatever happens
         queue.wait_until_ended(job)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)

@@ -1,10 +1,9 @@
 """A service is scraped while jobs and commands work: what they do is counted, and nobody is named."""
 
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -34,6 +33,21 @@ def make_token(site: UserSite) -> str:
     return next(word for word in made.stdout.split() if word.startswith("imt_"))
 
 
+@contextmanager
+def serve(site: UserSite) -> Iterator[str]:
+    """Start the service; yield its address."""
+    command = [sys.executable, "-m", "agent", "--site", str(site.directory), "serve", "--port", "0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().split()[0].rstrip("/")
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
+
+
 class Scraper:
     def __init__(self, address: str, token: str) -> None:
         self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
@@ -58,12 +72,9 @@ def test_a_monitoring_system_sees_what_jobs_and_commands_do(
     site = make_site("site", 30)
     site.set(f"allowed_hosts: [127.0.0.1, {HOST}]\nmax_attempts: 2\nlog_level: info")
     token = make_token(site)
-    command = [sys.executable, "-m", "agent", "--site", str(site.directory), "serve", "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    scraper = Scraper(process.stdout.readline().split()[0].rstrip("/"), token)
     server = FaultServer(models=["test/model"], fault=refuse_some, host=HOST)
-    with server, open_queue(site) as queue:
+    with serve(site) as address, server, open_queue(site) as queue:
+        scraper = Scraper(address, token)
         before = scraper.read()
         assert before["intramural_instances_total answered"] == 0
         watch_a_job(scraper, queue, server)
@@ -78,13 +89,10 @@ def test_a_monitoring_system_sees_what_jobs_and_commands_do(
         assert site.run(server.url, "-n", "4").returncode == 0  # in a terminal
         values = scraper.read()
         assert values["intramural_instances_total answered"] == 30
-    time.sleep(0.1)
-    assert list((site.directory / "counts").glob("*.json")) == []
+        assert list((site.directory / "counts").glob("*.json")) == []
     planted = (HOST, "test/model", "own", "invented", "Test", str(tmp_path), "prometheus ")
     names = [word for word in planted if word in scraper.text.replace("prometheus_client", "")]
     assert names == []
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
     site.intramural("summarize", "--suite", "s")
     assert list((site.directory / "counts").glob("*.json")) == []
 

@@ -78,6 +78,11 @@ SETBACK = Gauge(
     "intramural_clock_setback_seconds",
     "Seconds by which this machine's clock is behind the latest time that the site has seen.",
 )
+CLOCK_FAULT = Gauge(
+    "intramural_clock_fault",
+    "Whether this machine's clock disagrees with the site's store by more than a day, so that nothing is run, planned "
+    "or purged: 1, or else 0.",
+)
 CERTIFICATE = Gauge(
     "intramural_certificate_expiry_timestamp_seconds",
     "When the certificate of service_tls_certificate expires; missing without one.",
@@ -100,6 +105,7 @@ GAUGES: Final = (
     KEEP_TEXTS,
     CLOCK,
     SETBACK,
+    CLOCK_FAULT,
     CERTIFICATE,
     REGISTRY,
     BUILD,
@@ -146,7 +152,9 @@ class SiteGauges:
         yield DISK_SIZE, {"": room.total}
         yield KEEP_TEXTS, {"": (site.settings.keep_texts_days or 0) * _DAY_S}
         yield CLOCK, {"": now}
-        yield SETBACK, {"": max(0.0, store.sessions.read_latest_time() - now)}
+        latest = max(store.clock.read_latest(), store.sessions.read_latest_time())
+        yield SETBACK, {"": max(0.0, latest - now)}
+        yield CLOCK_FAULT, {"": float(store.clock.find_fault() is not None)}
         yield BUILD, {__version__: 1.0}
         if not self._slow or time.monotonic() - self._slow_at > _SLOW_S:
             self._slow = dict(self._read_slowly(site, store))

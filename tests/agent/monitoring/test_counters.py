@@ -34,6 +34,14 @@ with share_counts(pathlib.Path(sys.argv[1])):
     time.sleep(float(sys.argv[2]))
     INSTANCES.add(2, "failed")
 """
+NESTED = """
+import sys, pathlib
+from agent.monitoring.counters import INSTANCES
+from agent.monitoring.shared_counts import share_counts
+folder = pathlib.Path(sys.argv[1])
+with share_counts(folder), share_counts(folder):
+    INSTANCES.add(5, "answered")
+"""
 
 
 def start(folder: Path, seconds: float) -> "subprocess.Popen[str]":
@@ -112,6 +120,14 @@ def test_a_command_that_is_killed_keeps_what_it_had_counted(tmp_path: Path):
         reader.read_totals()
         assert time.monotonic() < until
     assert grown(reader, before) == {INSTANCES.name_total("answered"): 5}
+    reader.close()
+
+
+def test_a_command_within_a_command_is_counted_once(tmp_path: Path):
+    before = read_totals()
+    reader = CountReader(tmp_path / "counts")
+    subprocess.run([sys.executable, "-c", NESTED, str(tmp_path / "counts")], check=True)
+    assert grown(reader, before)[INSTANCES.name_total("answered")] == 5
     reader.close()
 
 
