@@ -15,7 +15,7 @@ _LISTED = 50
 
 @click.group()
 def alerts() -> None:
-    """Try alerts by webhook or e-mail, and list those that were sent.
+    """Try alerts by webhook or e-mail, and list those sent.
 
     Alerts contain codes and counts only. `intramural serve` and `intramural jobs dispatch` send them; the settings
     whose names begin with alert_ say where to.

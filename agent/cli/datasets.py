@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def datasets() -> None:
-    """List, add, fetch, remove and register the data of benchmarks."""
+    """List, add, fetch, remove and register data of benchmarks."""
 
 
 @datasets.command("list")

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Write the file without asking.")
 @click.pass_obj
 def support_bundle(site: "Site", file: Path, yes: bool) -> None:
-    """Write versions, codes and counts of this site to FILE, for those who help.
+    """Write versions, codes and counts of this site to FILE.
 
-    The whole content is shown first. It has no text of a record, and no name of a person, site, model, file or host; of
-    settings it has the keys, and values only of numbers and of words from a closed list. The checks of `doctor` are run
-    for it. It also works if the site is broken.
+    FILE is for those who help. The whole content is shown first. It has no text of a record, and no name of a person,
+    site, model, file or host; of settings it has the keys, and values only of numbers and of words from a closed list.
+    The checks of `doctor` are run for it. It also works if the site is broken.
     """
     from agent.cli.support_content import collect_content
     from agent.errors import AgentError

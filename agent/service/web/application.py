@@ -305,7 +305,7 @@ def _answer_page(service: Service, route: Route, request: Request, form: Form) -
 
 
 def _find_detour(route: Route, request: Request, caller: Caller | None) -> Response | None:
-    """Return the answer that sends a caller elsewhere first: to sign in, or to choose a password. None if they may go on.
+    """Return the answer that sends a caller to sign in or to choose a password first; None if they may go on.
 
     Raises:
         _RefusedError: a program asks for a page of people, or asks without being let in.

@@ -53,7 +53,7 @@ def test_a_variable_overrides_the_file_and_the_file_the_default(path: Path):
 def test_every_kind_of_value_can_be_given(path: Path):
     settings = read(
         path,
-        ONE_ACCOUNT_APPROVAL="true",
+        UNSAFE_ONE_ACCOUNT_APPROVAL="true",
         CONNECT_TIMEOUT_S="2.5",
         ALLOWED_HOSTS="127.0.0.1, gpu1.example,",
         ALERT_ON="job_failed,disk_low",
@@ -63,7 +63,7 @@ def test_every_kind_of_value_can_be_given(path: Path):
         PLUGINS=json.dumps([{"name": "dose", "file": "plugins/dose.py", "sha256": "0" * 64}]),
         SITE_NAME="B: [x]",
     )
-    assert settings.one_account_approval is True
+    assert settings.unsafe_one_account_approval is True
     assert settings.connect_timeout_s == 2.5
     assert settings.allowed_hosts == ("127.0.0.1", "gpu1.example")
     assert [code.value for code in settings.alert_on] == ["job_failed", "disk_low"]

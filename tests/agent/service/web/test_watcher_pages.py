@@ -81,7 +81,7 @@ def test_metrics_need_a_token_with_their_scope(running: RunningService, people: 
     browser = running.visit()
     assert browser.get("/metrics").status_code == 401
     assert browser.get("/metrics", Authorization="Bearer imt_wrong").status_code == 401
-    other = running.make_token(people["ada"], Action.VIEW_HEALTH)
+    other = running.make_token(people["vera"], Action.VIEW_JOBS)
     refused = browser.get("/metrics", Authorization=f"Bearer {other}")
     assert refused.status_code == 403
     assert refused.json()["error"] == "This API token lacks the scope view_metrics."
