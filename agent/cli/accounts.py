@@ -59,7 +59,7 @@ def _own_password_option(command: Command) -> Command:
 
 @click.group()
 def accounts() -> None:
-    """Show and change the accounts of people who use the service.
+    """Show and change accounts of people who use the service.
 
     Accounts are locked, never deleted, because the audit log and the queue go on naming them.
     """

@@ -35,7 +35,7 @@ _EXISTING = click.Path(exists=True, file_okay=False, path_type=Path)
 )
 @click.pass_obj
 def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) -> None:
-    """Write a suite's runs and their redacted instances to files.
+    """Write a suite's runs and redacted instances to files.
 
     jsonl, csv, parquet and xlsx write two tables (runs and instances) and summary.json. helm writes run folders for
     helm-summarize and helm-server.

@@ -30,7 +30,7 @@ _COMPARE = (
 
 @click.group()
 def reset() -> None:
-    """Start a new epoch after restoring a backup or losing a key."""
+    """Start a new epoch after a restored backup or a lost key."""
 
 
 @reset.command()

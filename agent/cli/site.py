@@ -20,7 +20,7 @@ from agent.site.directory import Site
     help="Name of the site, for its own staff; it never leaves the site.",
 )
 def init(directory: Path, site_name: str) -> None:
-    """Create a site: keys, settings and an empty encrypted store."""
+    """Create a site: keys, settings and an encrypted store."""
     from agent.site.directory import create_site
 
     site = create_site(directory, site_name)
