@@ -15,8 +15,8 @@ def test_every_first_sentence_of_help_is_whole_in_a_terminal_of_80_columns():
             for name in command.list_commands(context):
                 inner = command.get_command(context, name)
                 assert inner is not None
-                # Click leaves two columns free, and puts four around a command's name.
-                room = 80 - 2 - 4 - 2 - max(map(len, command.list_commands(context)))
+                # Click leaves two columns of the terminal free, and puts six around the names.
+                room = 80 - 2 - 6 - max(map(len, command.list_commands(context)))
                 if inner.get_short_help_str(room).endswith("..."):
                     yield f"{context.command_path} {name}: its first sentence is too long"
                 yield from walk(inner, click.Context(inner, parent=context, info_name=name))
