@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap locks audit dist sign verify clean
+.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -69,6 +69,14 @@ model-es: $(VENV)/installed-test
 # Trains the weights that recognise languages: make model-languages DJANGO=FOLDER_OF_THE_WHEEL CORPUS=SPACCC_MEDDOCAN/corpus/train/brat
 model-languages: $(VENV)/installed-test
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.redaction_training.language_detector $(DJANGO) $(CORPUS) agent/redaction/languages
+
+# The pictures of README.md, of the folder that `make demo` has made. Needs Chromium.
+pictures: $(VENV)/installed-test
+	$(BIN)/python -m tests.pictures.take intramural-demo
+
+# docs/commands.md, from the programs' own help.
+commands: $(VENV)/installed-test
+	PYTHONPATH=deploy/steward $(BIN)/python -m tests.commands_page
 
 # Number of packages and installed size of the base install, in an environment of its own.
 size:

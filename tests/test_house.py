@@ -244,20 +244,96 @@ def test_every_command_the_documents_quote_exists():
     assert wrong == []
 
 
-def test_readme_and_help_name_the_exit_codes_of_every_error():
+def list_leaves(error: type[AgentError]) -> list[type[AgentError]]:
+    return [error] + [leaf for child in error.__subclasses__() for leaf in list_leaves(child)]
+
+
+def test_help_names_the_exit_codes_of_every_error():
     from agent.cli.main import intramural
 
-    def leaves(error: type[AgentError]) -> list[type[AgentError]]:
-        return [error] + [leaf for child in error.__subclasses__() for leaf in leaves(child)]
-
-    codes = {str(error.exit_code) for error in leaves(AgentError)} | {"0", "9", "130"}
-    for text in (
-        (ROOT / "README.md").read_text("utf-8"),
-        intramural.help or "",
-        sys.modules["agent.cli.main"].__doc__ or "",
-    ):
+    codes = {str(error.exit_code) for error in list_leaves(AgentError)} | {"0", "9", "130"}
+    for text in (intramural.help or "", sys.modules["agent.cli.main"].__doc__ or ""):
         listed = re.sub(r"\s+", " ", text).split("Exit codes: ")[1].split(". ")[0]
         assert codes == set(re.findall(r"(?:^|, |: )(\d+) ", listed)), listed
+
+
+def read_tables(page: str) -> list[list[list[str]]]:
+    """Return the tables of a document, each a list of rows of cells without its head."""
+    text = (ROOT / page).read_text("utf-8")
+    tables = re.findall(r"^\|[-|]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    return [
+        [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+        for table in tables
+    ]
+
+
+def test_the_page_of_errors_lists_every_exit_code_reason_and_refusal():
+    from agent.delivery.transport import SubmissionRefusedError
+    from agent.vocabulary import Reason
+    from protocol.errors import Code
+
+    exits, reasons, refusals = read_tables("docs/errors.md")
+    classes = {name: int(code) for code, name, *_ in exits if name}
+    assert classes == {
+        error.__name__: error.exit_code
+        for error in (AgentError, *AgentError.__subclasses__())
+        if error is AgentError or error.exit_code != AgentError.exit_code
+    }
+    assert [code for code, name, *_ in exits if not name] == ["0", "9", "130"]
+    assert [row[0] for row in reasons] == [reason.value for reason in Reason]
+    assert [row[0] for row in refusals] == [code.value for code in Code]
+    kept = {row[0] for row in refusals if row[3] == "yes"}
+    assert kept == {code.value for code in Code if not SubmissionRefusedError(code, 0).final}
+
+
+def test_every_message_of_the_page_on_trouble_is_one_of_the_programs():
+    code = "\n".join(path.read_text("utf-8") for path in (ROOT / "agent").rglob("*.py"))
+    joined = re.sub(r'"\s*\n\s*f?"', "", code)
+    messages = [
+        row[0]
+        for table in read_tables("docs/troubleshooting.md")
+        for row in table
+        if "` in" not in row[0]
+    ]
+    assert len(messages) > 20
+    assert [message for message in messages if message not in joined] == []
+
+
+def test_every_test_that_the_privacy_pack_names_exists():
+    page = (ROOT / "docs/privacy.md").read_text("utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 20
+    assert [
+        (path, name)
+        for path, name in named
+        if f"def {name}(" not in (ROOT / path).read_text("utf-8")
+    ] == []
+
+
+def test_every_link_between_documents_leads_somewhere():
+    pages = [page for page in ROOT.glob("*.md") if page.name != "CHANGELOG.md"]
+    pages += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")]
+    pages += [*(ROOT / "benchmarks").glob("*.md"), *(ROOT / "tests").rglob("*.md")]
+    broken = []
+    for page in pages:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+            if target.startswith(("http:", "https:", "mailto:")):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists() or (anchor and anchor not in list_anchors(file)):
+                broken.append(f"{page.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def list_anchors(page: Path) -> set[str]:
+    """Return the anchors of a document's headings, as forges make them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_readme_fits_three_screens():
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 130
 
 
 def test_every_decision_is_listed():

@@ -1,0 +1,1 @@
+"""The pictures in README.md, taken of the pages that `make demo` has made."""
