@@ -36,7 +36,7 @@ def test_requests_are_shared_and_the_limit_is_that_of_each_replica():
 
 
 def test_the_faster_replica_gets_more():
-    with FaultServer(latency_s=0.01) as fast, FaultServer(latency_s=0.1) as slow:
+    with FaultServer(latency_s=0.01) as fast, FaultServer(latency_s=0.5) as slow:
         ask(with_replicas([slow.url, fast.url]), QUESTIONS, max_in_flight=4)
     assert len(fast.asked) > 1.5 * len(slow.asked)
 
