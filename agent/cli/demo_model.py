@@ -18,11 +18,11 @@ MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
 _DISPLAY_NAME: Final = "SmolLM2 135M (tiny model of the demo)"
 JUDGED: Final = "med_dialog"
 _DEPLOYMENT: Final = "local/smollm2-135m"
-# Short questions and answers, so that two cores suffice: head_qa and pubmed_qa are multiple choice, med_dialog is free
+# Short questions and answers, so that two cores suffice: head_qa and med_mcqa are multiple choice, med_dialog is free
 # text with ROUGE and a jury.
 _ENTRIES: Final = (
-    f"head_qa:model={MODEL},max_eval_instances=20",
-    f"pubmed_qa:model={MODEL},max_eval_instances=10",
+    f"head_qa:model={MODEL},max_eval_instances=16",
+    f"med_mcqa:model={MODEL},max_eval_instances=10",
     f"{JUDGED}:subset=healthcaremagic,model={MODEL},max_eval_instances=1",
     f"{JUDGED}:subset=icliniq,model={MODEL},max_eval_instances=1",
 )

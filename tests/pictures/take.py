@@ -13,7 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 FOLDER = Path(__file__).parents[2] / "docs/pictures"
-SIZE = {"width": 1000, "height": 640}
+SIZE = {"width": 1200, "height": 860}
 """Of the browser's window, in CSS pixels: as many of a page as a reader of README.md sees of it."""
 
 
@@ -42,9 +42,9 @@ def take_board(browser: Browser, demo: Path) -> None:
 
 
 def take_instance(browser: Browser, folder: Path) -> None:
-    """Take an instance of a closed question that the language model answered, opened in its run's page."""
+    """Take a question that the language model answered rightly, opened in its run's page."""
     page = open_page(browser, find_instances(folder))
-    instance = page.locator("details").first
+    instance = page.locator("details").filter(has=page.locator("summary", has_text="right")).first
     instance.locator("summary").first.click()
     instance.scroll_into_view_if_needed()
     page.evaluate(
@@ -55,23 +55,18 @@ def take_instance(browser: Browser, folder: Path) -> None:
 
 
 def find_instances(folder: Path) -> Path:
-    """Return the page of instances of PubMedQA that the demo's language model answered."""
-    for page in sorted(folder.rglob("*.html")):
-        text = page.read_text("utf-8")
-        if (
-            "smollm2" in text.lower()
-            and "pubmed_qa" in text
-            and "<details" in text
-            and "instances" in page.name
-        ):
+    """Return the page of instances of HEAD-QA that the demo's language model answered."""
+    for page in sorted(folder.glob("runs/*/instances-1.html")):
+        title = page.read_text("utf-8").partition("</title>")[0]
+        if "SmolLM2" in title and "HeadQA" in title:
             return page
-    raise FileNotFoundError(f"{folder} has no page of instances of the demo's language model")
+    raise FileNotFoundError("the demo has no answers of a language model to HEAD-QA")
 
 
 def open_page(browser: Browser, path: Path) -> Page:
     """Open a file in a window of its own, at twice the resolution, without animations."""
     context = browser.new_context(
-        viewport=SIZE, device_scale_factor=1.5, color_scheme="light", reduced_motion="reduce"
+        viewport=SIZE, device_scale_factor=1, color_scheme="light", reduced_motion="reduce"
     )
     page = context.new_page()
     page.goto(path.resolve().as_uri())
