@@ -2,7 +2,7 @@
 
     python -m tests.commands_page
 
-The page is made of the programs' own help, so it cannot say anything else than they do; tests/test_house.py compares them.
+The page is made of the programs' own help, so that it says what they do; tests/test_house.py compares them.
 """
 
 import re
@@ -15,7 +15,7 @@ PAGE: Final = Path(__file__).parents[1] / "docs/commands.md"
 HEAD: Final = """\
 # Commands
 
-Every command of the three programs, from their own `--help`. Made by `make commands`; a test fails if it is not up to date.
+Every command of the three programs, with its options, from their own `--help`. `make commands` writes this page.
 """
 
 

@@ -286,6 +286,12 @@ def test_the_page_of_errors_lists_every_exit_code_reason_and_refusal():
     assert kept == {code.value for code in Code if not SubmissionRefusedError(code, 0).final}
 
 
+def test_the_page_of_commands_is_what_the_programs_say():
+    from tests.commands_page import PAGE, make_page
+
+    assert PAGE.read_text("utf-8") == make_page(), "run `make commands`"
+
+
 def test_every_message_of_the_page_on_trouble_is_one_of_the_programs():
     code = "\n".join(path.read_text("utf-8") for path in (ROOT / "agent").rglob("*.py"))
     joined = re.sub(r'"\s*\n\s*f?"', "", code)
