@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap test-images locks audit dist sign verify clean
+.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -113,6 +113,10 @@ test-extras: $(VENV)/installed-test
 # The container images, built as their guide says and run: needs root, Debian's buildah and mmdebstrap, and a package index.
 test-images: $(VENV)/installed-test $(RELEASE_VENV)/installed
 	sh tests/images/run.sh
+
+# The manifests of deploy/kubernetes, rendered with kubectl and Helm and compared with the schemas. Needs kubectl.
+test-kubernetes: $(VENV)/installed-test
+	sh tests/kubernetes/run.sh
 
 # HELM itself, in an environment of its own: the same scores, and exports that it accepts.
 test-parity: $(VENV)/installed-test
