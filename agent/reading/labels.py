@@ -83,8 +83,18 @@ _WRITTEN_AS_FLOAT = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _WHOLE_FLOAT = re.compile(r"\W{0,3}(?P<code>\d)\.0\W{0,3}")
+# "hallucinated: 0.4"
+_FRACTION = re.compile(r"\W{0,3}[a-z][a-z _]{1,40}[:=]\s?0?\.\d{1,4}\W{0,3}", re.IGNORECASE)
+# "If the paper had found a direct relation, then the label would be 1."
+_OF_OTHER_CASE = re.compile(
+    r"\b(?:if|had|were|otherwise)\b[^.;!?\n]{0,200}\b(?:would|i'd)\b|\botherwise\b[^.;!?\n]{0,40}$",
+    re.IGNORECASE,
+)
+_SENTENCE_START = re.compile(r"[.;!?]\s|\n")
+_NEXT_ITEM = re.compile(r"\n\s?(\d)[.)]\s")
 _MAX_LENGTH = 100_000  # characters; a longer answer is an endless repetition
 _MAX_WHOLE = 60
+_REACH_OF_CASE = 300  # characters before a claim
 _MARKS = " \t\r\n.*`\"'()[]{}!:$#_"
 _NEXT_QUESTION = re.compile(
     r"\n\s?(?:Question|Q|Knowledge|Context|Example|Input|Task)(?:\s?\d{1,4})?\s?[:.]\s"
@@ -234,11 +244,14 @@ def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
             ClaimStrength.ANSWER,
             WHOLE_ANSWER,
         )
+    if _FRACTION.fullmatch(text):
+        return None
     answer = MarkedAnswer(text, options)
     try:
         claims = _collect_claims(answer, options)
     except TooManyClaimsError:
         return None
+    claims = [claim for claim in claims if not _is_of_other_case(text, claim)] or claims
     if not claims:
         return _read_sentence(answer, options)
     claim = choose_claim(claims, answer.text)
@@ -251,6 +264,13 @@ def _choose(text: str, options: LabelOptions) -> OptionClaim | None:
     if doubt and options.names_other(text, doubt.end(), claim.option):
         return None
     return claim
+
+
+def _is_of_other_case(text: str, claim: OptionClaim) -> bool:
+    """Return whether a claim says what the label would be in another case."""
+    first = max(0, claim.start - _REACH_OF_CASE)
+    starts = [match.end() for match in _SENTENCE_START.finditer(text, first, claim.start)]
+    return _OF_OTHER_CASE.search(text[starts[-1] if starts else first : claim.end]) is not None
 
 
 def _collect_claims(answer: MarkedAnswer, options: LabelOptions) -> list[OptionClaim]:
@@ -323,6 +343,9 @@ def _read_beginning(answer: MarkedAnswer) -> Iterator[OptionClaim]:
         # A reason may begin with "True, ..."; a digit there is the label, or its number in a list.
         is_code = _CODE_SIGN.match(begun[1]) is not None
         turn = _CONDITION if is_code else _TURN
+        following = _NEXT_ITEM.search(answer.text, begun.end())
+        if is_code and begun[2] == "." and following:
+            return  # "1." begins a list
         if not is_code and _TURN.match(answer.lower, begun.end()):
             # "True, but the journal is invented"
             yield OptionClaim(CONTRADICTION, 0, begun.end(1), ClaimStrength.PROPOSED, FIRST_LINE)

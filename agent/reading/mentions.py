@@ -249,7 +249,7 @@ _DATE_FORMS = (
 )
 
 # English, and the words of other languages in which models answer.
-_WEEKS = r"(?:weeks?|wks?|w|semanas?|semaines?|wochen?|settiman[ae]|weken)"
+_WEEKS = r"(?:weeks?|wks?|w|semanas?|semaines?|wochen?|ssw|settiman[ae]|weken)"
 _DAYS = r"(?:days?|d|d[ií]as?|jours?|tagen?|giorn[io]|dagen)"
 _COUNT = rf"\d{{1,3}}|{_WORD}"
 _WEEKS_DAYS = compile_caseless(

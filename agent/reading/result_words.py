@@ -121,8 +121,12 @@ EXPLANATION = re.compile(
 EXPLAINS = re.compile(
     r"[\s,(\[:-]*(?:using|based on|calculated|computed|derived|given|assuming|where|from|as|since"
     r"|because|due to|rounded (?:from|to)"
+    r"|(?:measured|uncorrected|unadjusted|medid[oa]|gemessen\w*|mesur[ée]e?|misurat[oa])(?=:? (?:[A-Za-z]{1,8} )?\d)"
+    r"|(?:sodio|calcio|natrium|kalzium|calcium|sodium|natrémie|calcémie)"
+    r" (?:medid[oa]|gemessen|mesurée?|misurat[oa]):? \d{1,4}"
+    r"|(?:fur|dum|ddr) \d{1,4}"
     r"|for an?\b|with\b|on the basis of|according to|obtained|i\.e|that is|lmp (?:of |was |is "
-    r"|on )?\d|that means|namely|or rounded|when using|at (?:a|an)\b"
+    r"|on )?\d{1,4}|that means|namely|or rounded|when using|at (?:a|an)\b"
     r"|\w*fa[ck]tor|(?:ideal |actual |adjusted |lean )?(?:body )?weight|(?:aged?|height|creatinine|albumin"
     r"|sodium) (?:of )?\d)\b",
     re.IGNORECASE,
@@ -219,7 +223,7 @@ CALCULATES = re.compile(
 )
 ALTERNATIVE = compile_caseless(
     r"\(\d{1,4} if\b|\b(?:alternatively|pending|(?:could|might|may) (?:also|equally|well)|or possibly"
-    r"|depend(?:s|ing) on"
+    r"|depend(?:s|ing) on|depends? (?:whether|how|which)"
     r"|both (?:are|can|could)|either (?:is|can|could|one)|or (?:maybe|perhaps|possibly)"
     r"|give or take|can't tell|cannot tell|not sure which|disregard|ignore (?:the|that|this|my))\b",
 )
@@ -346,6 +350,13 @@ APPROXIMATELY = re.compile(
 LIST_MARK = re.compile(r"(?:[-+*•◦▪]|\(?\d{1,2}[.)]) ")
 LEADS_TO = re.compile(
     r"\b(?:of which|so|therefore|thus|hence|giving|making|resulting|yielding|total|final|overall|then)\b",
+    re.IGNORECASE,
+)
+# Between a value and the range that its band has: "2.67 - indeterminate (1.45-3.25)".
+BAND = re.compile(
+    r"[^\d;()\n]{0,40}\b(?:indeterminate|intermediate|moderate|low|high|mild|severe|normal|elevated|overweight"
+    r"|obese|obesity|prolonged|class [IVX]{1,3}|stage \w{1,3}|grade \w{1,3}|category \w{1,3}|group \w{1,3})"
+    r"(?: risk| range| probability)? ?",
     re.IGNORECASE,
 )
 BRACKETS = re.compile(r" ?[(\[]((?:[^()\[\]\n]|\([^()\n]{0,100}\)){1,300})[)\]]")

@@ -159,6 +159,10 @@ class SentenceReader(Generic[V]):
                 kept = [m for m in kept if not brackets.start() <= m.start < brackets.end()]
                 continue
             gap = self._text[before[-1].end : brackets.start()]
+            if len(inside) == 1 and inside[0].value is None and result_words.BAND.fullmatch(gap):
+                # "2.67, indeterminate (1.45-3.25)"
+                kept = [m for m in kept if not brackets.start() <= m.start < brackets.end()]
+                continue
             if re.search(r"[-+*/×=(] ?$|[,)]", gap):
                 continue
             if self._explains(brackets, before[-1], inside):
@@ -536,8 +540,18 @@ def are_close(value: object, other: object) -> bool:
     if not isinstance(value, int | float) or not isinstance(other, int | float):
         return False
     return any(
-        round(value, digits) == other or round(other, digits) == value for digits in range(5)
+        _is_rounded(value, other, digits) or _is_rounded(other, value, digits)
+        for digits in range(5)
     )
+
+
+def _is_rounded(value: float, other: float, digits: int) -> bool:
+    """Return whether `other` is `value` with fewer digits; a half may be rounded up, or to the even digit."""
+    if round(value, digits) == other:
+        return True
+    half = 0.5 * 10.0**-digits
+    is_up = math.isclose(abs(other) - abs(value), half, rel_tol=1e-9)
+    return is_up and round(other, digits) == other
 
 
 def are_same(value: object, other: object) -> bool:

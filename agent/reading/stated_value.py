@@ -16,6 +16,7 @@ from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.only_value import find_only_value
 from agent.reading.other_results import OtherResults
 from agent.reading.quantity import Quantity
+from agent.reading.rival_values import RivalValues
 from agent.reading.sentence_value import (
     SentenceReader,
     Statement,
@@ -89,8 +90,12 @@ def choose(
         return None
     if _is_hedged_behind(text, mentions, choice.mention):
         return None
+    is_explicit = choice.rule in _EXPLICIT
     others = OtherResults(text, mentions, choice.mention, quantity)
-    return None if others.exist(is_explicit=choice.rule in _EXPLICIT) else choice
+    rivals = RivalValues(text, mentions, choice.mention, quantity)
+    if others.exist(is_explicit=is_explicit) or rivals.exist(is_explicit=is_explicit):
+        return None
+    return replace(choice, mention=rivals.follow_restated())
 
 
 def _answers_again(

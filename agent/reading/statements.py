@@ -45,7 +45,8 @@ _RETRACTION = compile_caseless(
     r"(?:^|(?<=[.!?,;:\n-])|(?<=[.!?,;:\n-]\s))(?:wait\b(?! (?:for|and|till|until|at|a|to)\b)|hold on"
     r"|actually(?:,| no\b)"
     r"|no, |edit\s?:|correction\s?[:,!]|sorry\b(?! friends)|hmm"
-    r"|oops|on (?:second|further|closer) )|\b(?:scratch that|reconsider\w*|change my (?:answer|mind|choice)|my mistake"
+    r"|oops|on (?:second|further|closer) )|\b(?:scratch that|or rather\b|reconsider\w*|my mistake"
+    r"|change my (?:answer|mind|choice)"
     r"|i (?:misread|meant|was wrong|stand corrected)|tak(?:e|ing) (?:that|it|this|my answer|my choice) back"
     r"|just kidding|(?:disregard|ignore) (?:the (?:above|previous|letter|answer)|my (?:answer|previous|first|earlier)"
     r"|(?:that|this|it)(?=\s?(?:[.,;!]|$|\n)))"
@@ -56,8 +57,9 @@ _RETRACTION = compile_caseless(
 # One of these occurs in every retraction; looking for them first is much faster.
 _WORDS_OF_RETRACTION = (
     *("wait", "hold on", "actually", "no, ", "edit", "correction", "sorry", "hmm", "oops", "on second ", "on further "),
-    *("on closer ", "scratch that", "reconsider", "change my ", "mistake", "i misread", "i meant", "i was wrong"),
-    *("i stand corrected", " back", "made a", "let me ", "disregard ", "ignore ", "kidding", "withdraw "),
+    *("on closer ", "scratch that", "or rather", "reconsider", "change my ", "mistake", "i misread", "i meant"),
+    *("i was wrong", "i stand corrected", " back", "made a", "let me ", "disregard ", "ignore ", "kidding"),
+    *("withdraw ",),
 )  # fmt: skip
 
 _QUESTION = re.compile(r"[^.!?\n]{0,300}\?")

@@ -9,6 +9,8 @@
 #    stopped to be one.
 # 5: until results, options and queries that stand beside others without a choice, that their own working or a later
 #    sentence contradicts, or that a repeated question answers differently, stopped to be answers.
-# 6: these rules.
-READING_VERSION = 6
+# 6: until a number with another unit, method, working or value beside it stopped to be a result, a rounded value that
+#    is stated later took the place of the exact one, and labels of another case and bare zeros stopped to be verdicts.
+# 7: these rules.
+READING_VERSION = 7
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

@@ -9,6 +9,7 @@ Each rule stands in a function of its own:
 | its reason is another option | B, because it is amoxicillin. |
 | lines that are options and differ | A (new line) B (new line) A |
 | no option is right | B ... None of the options is correct. |
+| another one is called right after all | C. Heparin. However, D. Warfarin is the correct answer. |
 | a sentence and its opposite | No. X does not help. X does help. |
 """
 
@@ -62,6 +63,11 @@ _NONE_RIGHT = re.compile(
     r"(?:is|are|seems?|fits?)\b(?:\s(?:actually|really|strictly|entirely))?\s?(?:correct|right|true|applicable|appropriate|suitable)?"
     r"|the\s(?:correct|right|true|actual)\s(?:answer|option|choice|diagnosis)\s(?:is\snot|isn't)\s(?:listed|among|given|included|provided|there|in\sthe))\b",
 )
+# "However, D. Warfarin is the correct answer according to the key."
+_RIGHT_AFTER_ALL = re.compile(
+    rf"(?i:\b(?:however|but|yet|in\sfact|actually),?\s){_FIRST_NAME}\s(?:is|would\sbe)\s(?:actually\s|really\s)?"
+    r"the\s(?:correct|right|best|actual)\s(?:answer|option|choice)\b"
+)
 _SENTENCE_BREAK = re.compile(r"[.!?]\s+|\n+")
 _NEGATION = re.compile(
     r"\b(?:do|does|did)\snot\s|\b(?:do|does|did)n't\s|\b(?:do|does|did)\s|\bnot\s|n't\b|\bcannot\b|\bno\s"
@@ -81,6 +87,7 @@ def is_contradicted(answer: MarkedAnswer, claim: OptionClaim) -> bool:
         or _has_other_reason(answer, claim)
         or _differs_from_lines(answer, claim)
         or _is_followed_by_none(answer, claim)
+        or _is_another_right_after_all(answer, claim)
         or _says_opposite(answer, claim)
     )
 
@@ -174,6 +181,14 @@ def _is_followed_by_none(answer: MarkedAnswer, claim: OptionClaim) -> bool:
     if answer.options.has_summary:
         return False
     return _NONE_RIGHT.search(answer.lower, claim.end) is not None
+
+
+def _is_another_right_after_all(answer: MarkedAnswer, claim: OptionClaim) -> bool:
+    """Return whether the text behind a claim turns and calls another option the correct answer."""
+    for match in islice(_RIGHT_AFTER_ALL.finditer(answer.text, claim.end), _MAX_SENTENCES):
+        if answer.make_reference(match).option not in (claim.option, UNKNOWN):
+            return True
+    return False
 
 
 def _write_affirmed(sentence: str) -> str:

@@ -141,7 +141,9 @@ SHORT_WORDS = frozenset(
 )
 # "Correct. The history and the treatment fit together."
 OPENING_CORRECT = re.compile(
-    r"\s{0,6}(?:(?i:correct)[.!]\s(?=\s{0,3}[A-Z])|CORRECT:\s(?=(?!sentence|line|text|version)[a-z]))"
+    r"\s{0,6}(?:(?i:correct)[.!]\s(?=\s{0,3}[A-Z])"
+    r"|(?P<none>(?i:no\s(?:(?:medical|clinical|factual)\s)?(?:errors?|mistakes?)(?:\s(?:found|detected|present|here|identified))?))[.!]\s(?=\s{0,3}[A-Z])"
+    r"|CORRECT:\s(?=(?!sentence|line|text|version)[a-z]))"
 )
 # "1 6 The dose is 5 mg.": the flag, the number and the corrected sentence.
 FLAG_AND_NUMBER = re.compile(
@@ -606,7 +608,7 @@ WORDS_OF_RETRACTION = (
     *("i was", "think", "not sure", "wait", "mistake", "misread"),
 )
 RETRACTION = re.compile(
-    r"\b(?:hold\son|scratch\sthat|take\s(?:that|it)\sback|disregard|ignore\s(?:my|the|that|what)|on\s(?:second"
+    r"\b(?:hold\son|scratch\sthat|take\s(?:that|it)\sback|disregard(?!\s(?:for|of)\b)|ignore\s(?:my|the|that|what)|on\s(?:second"
     r"|further|closer)\s(?:thought|reflection|look|inspection)"
     r"|chang\w{1,3}\smy\s(?:mind|answer)|let\sme\s(?:reconsider|re-?think|correct|start\sover)|actually,?\sno"
     r"|no,\sactually|i\swas\s(?:wrong|mistaken)|need\sto\sthink"
@@ -644,8 +646,9 @@ LEFT_OPEN = compile_caseless(
 )
 # "..., but I can't tell which sentence."
 CANNOT_NAME = re.compile(
-    r"\b(?:but|though|although)\si\s(?:can't|cannot|can\snot|couldn't|could\snot|am\snot\sable\sto|am\sunable\sto)\s"
-    r"(?:tell|say|pin|name|decide|identify|determine|single|point)\b[^.!?\n]{0,80}",
+    r"\b(?:but|though|although)\si\s(?:(?:can't|cannot|can\snot|couldn't|could\snot|am\snot\sable\sto|am\sunable\sto)\s"
+    r"(?:tell|say|pin|name|decide|identify|determine|single|point)"
+    r"|(?:am\snot\s(?:\w{1,12}\s)?(?:sure|certain)|don't\sknow|do\snot\sknow)(?=\s(?:in\s)?(?:which|where)))\b[^.!?\n]{0,80}",
     re.IGNORECASE,
 )
 # "Option A: CORRECT", beside another option
@@ -660,10 +663,18 @@ QUESTIONED = compile_caseless(
     r"(?:questionable|doubtful|dubious|suspect|debatable|problematic|unclear)\b"
     rf"|(?:could|might|may)\s(?:\w{{1,12}}\s){{0,1}}be\s(?:\w{{1,12}}\s){{0,1}}(?:questionable|{WRONG_WORD}))",
 )
+# "Sentence 7 would then be wrong as well."
+ONLY_THEN_WRONG = re.compile(r"\bwould\s(?:then|also|in\sthat\scase)\b", re.IGNORECASE)
+# "Sentence 6 is the one I'd double-check.", "except for sentence 7, or perhaps 6"
+NOT_SAID_WRONG = re.compile(
+    r"[^.!?\n]{0,12}\b(?:double-?\s?check|check|verify|review|look\sat|query)\b"
+    r"|,?\s(?:or|and)\s(?:perhaps|maybe|possibly)\b",
+    re.IGNORECASE,
+)
 BARE_WRONG = re.compile(
-    rf"(?:^|[.!?,]\s)\s{{0,3}}(\d{{1,4}})\s(?:(?:isn't|is\snot)(?:\s(?:right|correct|fine|okay|ok))?(?=\s{{0,2}}[.,:;!\n])|(?:is|was|must\sbe"
+    rf"(?:^|[.!?,]\s)\s{{0,3}}(?:(?:so|thus|hence|therefore),?\s|but\s)?(?:only\s)?(\d{{1,4}})\s(?:(?:isn't|is\snot)(?:\s(?:right|correct|fine|okay|ok))?(?=\s{{0,2}}[.,:;!\n])|(?:is|was|must\sbe"
     rf"|should\sbe)\s(?!not\b)(?:(?!not\b)\w{{1,12}}\s){{0,3}}?(?:{WRONG_WORD}|(?:{SENTENCE_WORD}"
-    rf"|one)\s(?:with|containing)\sthe\serror|off\b(?=\W)|the\sone(?=\s?[.!\n]|\Z))|(?:has|contains|holds)\s(?:the|an)\s(?:error|mistake)\b)",
+    rf"|one)\s(?:with|containing)\sthe\serror|off\b(?=\W)|the\s(?:one|error|mistake)(?=\s?[.!\n]|\Z))|(?:has|contains|holds)\s(?:the|an)\s(?:error|mistake)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 NUMBER_ALONE = compile_caseless(

@@ -24,6 +24,8 @@ _MAX_LINES = 400  # lines examined at each end of an answer
 
 def find_in_text(plain: str, sentences: Sentences) -> VerdictClaim | None:
     """Return the verdict of a plain text; None if it states none, or takes it back."""
+    if plain.strip(" .\n") == "0":
+        return None  # the number of the first sentence, or a flag that there is no error
     flat = patterns.BOXED.sub(lambda match: " " * len(match[0]), plain.translate(patterns.FLAT))
     next_task = patterns.NEXT_TASK.search(flat)
     if next_task and flat[: next_task.start()].strip():
@@ -125,7 +127,8 @@ class ClaimsOfText:
     def add_lines(self) -> None:
         """Add the lines in the form that was asked for, and those of the official submission."""
         opening = patterns.OPENING_CORRECT.match(self._flat)
-        if opening:
+        turns = opening and opening["none"] and patterns.TURN.search(self._flat, opening.end())
+        if opening and not turns:
             self._add(NO_ERROR, opening.start(), opening.end(), "line", is_final=True)
         self._add_short_sentence()
         lines = self._find_lines()
@@ -180,7 +183,7 @@ class ClaimsOfText:
     def _read_number(self, start: int, end: int) -> re.Match[str] | None:
         """Return the number at the start of a line that names a sentence, and add or note what the line says of it."""
         number = patterns.ID_LINE.match(self._flat, start, end)
-        if number is None:
+        if number is None or self._begins_list_in_line(number, end):
             return None
         status = patterns.STATUS.match(self._flat[number.end() : end].lstrip(" '"))
         if status and status["wrong"]:
@@ -189,6 +192,16 @@ class ClaimsOfText:
         if status:
             self._numbers_called_fine.add(_get_number(number))
         return number if self._is_sentence(number, end) else None
+
+    def _begins_list_in_line(self, number: re.Match[str], end: int) -> bool:
+        """Return whether a number begins a list within its line: "1. The pH fits. 2. The drug fits."."""
+        mark = number["mark"].strip()[:1]
+        if mark not in (".", ")") or number["word"] or number["id"]:
+            return False
+        following = f"{_get_number(number) + 1}{mark} "
+        return any(
+            f"{stop} {following}" in self._flat[number.end() : end] for stop in (".", ";", ",")
+        )
 
     def _add_short_sentence(self) -> None:
         """Add a first or last sentence that says no more than that the note is right: "So it's correct."."""
@@ -536,9 +549,19 @@ class ClaimsOfText:
             between = self._flat[match.start("between") : match.end("between")]
         if "flag" in between or "count" in between or patterns.NEGATION.search(between):
             return
-        if patterns.REFERENCE_PATTERN.search(between):
+        others = list(patterns.REFERENCE_PATTERN.finditer(between))
+        if others:
+            # "Together with sentence 0 (frothy discharge), the diagnosis in sentence 6 is wrong."
+            start = match.start("between") + others[-1].start()
+            nearer = match.re.search(match.string, start, match.end())
+            if nearer and nearer.start() > match.start():
+                self._add_reference(nearer)
             return
         if is_number_first and patterns.FINE.search(between):
+            return
+        if patterns.NOT_SAID_WRONG.match(self._flat, match.end()):
+            return
+        if is_number_first and patterns.ONLY_THEN_WRONG.search(between):
             return
         if self._is_doubted(match.start(), match.end()):
             return

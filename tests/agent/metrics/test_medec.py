@@ -55,7 +55,7 @@ from tests.agent.metrics.asked import free
         ("Sentence 3 and 5", None),
         ("3, 5", None),
         ("Sentence 3 is correct.", None),
-        ("Sentence 3 is fine; sentence 5 is wrong.", None),
+        ("Sentence 3 is fine; sentence 5 is wrong.", 5),
         ("10 is not wrong.", None),
         ("7 days ago the patient came.", None),
         ("10 mg of warfarin", None),

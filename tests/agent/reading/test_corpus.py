@@ -78,7 +78,7 @@ MIN_SHARES_IN_DEVELOPMENT = {
     "choice": (0.998, 0.94),
     "yesno": (0.998, 0.97),
     "digit": (0.997, 0.95),
-    "numbers": (0.996, 0.96),
+    "numbers": (0.997, 0.96),
     "medec": (0.993, 0.97),
     "sql": (0.997, 0.98),
 }
@@ -99,6 +99,7 @@ def test_answers_on_which_the_rules_were_improved_stay_read(family: str):
     assert tally.recall >= recall
 
 
+@pytest.mark.skipif(not UNSEEN, reason="all answers of the corpus have been opened")
 @pytest.mark.parametrize("family", sorted(MIN_SHARES))
 def test_unseen_answers_are_read_as_people_read_them(family: str):
     tally = measure([answer for answer in UNSEEN if answer.family == family])[family]

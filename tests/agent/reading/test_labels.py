@@ -32,6 +32,8 @@ YES_NO = (("yes", "eligible"), ("no", "not eligible", "ineligible"))
         ("It is hallucinated because the study found no synergy.", "1"),
         ('{"hallucinated": "perhaps"}', None),
         ("hallucinated: perhaps", None),
+        ("I'd say 0. If the paper had found a direct relation then the label would be 1.", "0"),
+        ("hallucinated: 0.4", None),
         ("0, i.e. hallucinated", None),
         ("1 (true)", None),
         ("not 1", None),
