@@ -200,10 +200,7 @@ class InstanceMaker:
             problems.add(
                 "prompt", f"{OPTIONS!r} stands for the option lines, so it cannot also be a column"
             )
-        missing = [column for column in needed if column not in columns]
-        for column in missing:
-            problems.add("columns", f"{column!r} is missing{suggest_column(column, table.columns)}")
-        if missing:
+        if not columns.issuperset(needed):
             return None
         return _Reading(
             prompt=prompt,
@@ -217,7 +214,10 @@ class InstanceMaker:
     def _note_absent(
         self, table: Table, prompt: PromptTemplate, needed: Collection[str], problems: Problems
     ) -> None:
-        """Record which columns a table lacks, those of the prompt too, beside all that it has."""
+        """Record which columns a table lacks, those of the prompt too, beside all that it has.
+
+        A similar column is named here, unless a problem of the prompt names it.
+        """
         fields = list_fields(self._benchmark, self._instructions) if prompt.problems else []
         expected = self._drop_arguments((*fields, *needed))
         absent = [column for column in expected if column not in table.columns]
@@ -225,9 +225,12 @@ class InstanceMaker:
             return
         in_file = [column for column in expected if column not in table.added]
         found = describe_found_columns(table.file_columns, in_file)
+        missing: list[str] = []
+        for column in absent:
+            similar = suggest_column(column, table.columns) if column in needed else ""
+            missing.append(f"{column!r}{similar}")
         problems.add(
-            "columns",
-            f"missing {_list_names(absent)}; expected {_list_names(in_file)}; {found}",
+            "columns", f"missing {', '.join(missing)}; expected {_list_names(in_file)}; {found}"
         )
 
     def _note_no_column(self, table: Table, gold: Gold | None, problems: Problems) -> None:

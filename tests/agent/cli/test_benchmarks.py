@@ -260,7 +260,7 @@ def test_the_command_tells_every_mistake_of_definition_prompt_and_data_at_once(t
         (
             "id,note,question,answer",
             "id,note,question,anser",
-            "'answer' is missing (did you mean 'anser'?)",
+            "missing 'answer' (did you mean 'anser'?); expected",
         ),
         ("1,", "2,", "has the same 'id' as row 1"),
         (",No", ",CANARY", "row 1 (line 2): the column 'answer' does not name one of the options"),

@@ -295,7 +295,7 @@ def test_subgroups_are_kept_with_the_instance_where_the_cell_says_one(tmp_path):
         {"sex": "M", "kind": "x"},
     ]
     benchmark = own(tmp_path, "subgroup_columns: {age: years}\n", data_csv=ROWS)
-    assert "columns: 'years' is missing" in problem(benchmark)
+    assert "columns: missing 'years'; expected" in problem(benchmark)
 
 
 def cut(instance):

@@ -57,7 +57,7 @@ def test_a_file_is_put_in_under_its_official_name_for_its_owner_alone(
     [
         (
             text_of([{key: row[key] for key in ("id", "note")} for row in ROWS]),
-            "'answer' is missing",
+            "missing 'answer'; expected",
         ),
         (broken(id="2"), "row 4 (line 6): has the same 'id' as row 2 (line 3)"),
         (
