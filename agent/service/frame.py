@@ -15,6 +15,14 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class RoomGroup:
+    """Rooms that belong together, with a name that is shown if there are several."""
+
+    name: str
+    rooms: tuple[Room, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunForms:
     """The forms on the page of a run that its reader may use.
 
@@ -37,7 +45,7 @@ class Frame:
 
     Attributes:
         account: name of who is signed in; empty on the page for signing in.
-        rooms: the rooms that this account may enter.
+        groups: the rooms that this account may enter, in groups.
         actions: what this account may do at all, be it only with what is its own.
         csrf: the secret of the session that every form sends back.
         reveal_path: where the form is sent that shows this instance's original text; empty if there is none.
@@ -49,7 +57,7 @@ class Frame:
     """
 
     account: str = ""
-    rooms: tuple[Room, ...] = ()
+    groups: tuple[RoomGroup, ...] = ()
     actions: frozenset[Action] = frozenset()
     csrf: str = ""
     reveal_path: str = ""

@@ -1,13 +1,14 @@
 """What the service's handlers work with: the site, its store for one request, and the drawing of pages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from starlette.responses import RedirectResponse, Response
 
 from agent.access.roles import Action
 from agent.redaction.gateway.cases import Revealing
-from agent.service.frame import Frame, Room
+from agent.service.frame import Frame, Room, RoomGroup
 from agent.service.pages import suite_slug
 from agent.service.render import Renderer
 from agent.service.web.busy import BusyNames
@@ -26,22 +27,56 @@ from agent.store import PUBLIC, Audience, AuditEvent, Store
 from agent.store.audit_chain import AuditHead
 
 HTML = "text/html; charset=utf-8"
-_ROOMS = (
-    ("Start", "/", Action.VIEW_BOARDS),
-    ("Results", "/results/index.html", Action.VIEW_BOARDS),
-    ("New run", "/new-run", Action.QUEUE_JOBS),
-    ("Jobs", "/jobs", Action.VIEW_JOBS),
-    ("Benchmarks", "/benchmarks", Action.VIEW_DATA),
-    ("Models", "/models", Action.VIEW_MODELS),
-    ("Rating", "/rating", Action.RATE_ANSWERS),
-    ("Redaction", "/redaction", Action.REVIEW_REDACTION),
-    ("Outbox", "/outbox", Action.VIEW_OUTBOX),
-    ("Receipts", "/receipts", Action.VIEW_RECEIPTS),
-    ("Federation", "/federation", Action.MANAGE_KEYS),
-    ("Health", "/health", Action.VIEW_HEALTH),
-    ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
-    ("Audit", "/audit", Action.VIEW_AUDIT),
+_Room = tuple[str, str, Action]
+_GROUPS: Final[tuple[tuple[str, tuple[_Room, ...]], ...]] = (
+    ("Start", (("Start", "/", Action.VIEW_BOARDS),)),
+    (
+        "Results",
+        (
+            ("Results", "/results/index.html", Action.VIEW_BOARDS),
+            ("Rating", "/rating", Action.RATE_ANSWERS),
+        ),
+    ),
+    (
+        "Runs",
+        (
+            ("New run", "/new-run", Action.QUEUE_JOBS),
+            ("Jobs", "/jobs", Action.VIEW_JOBS),
+        ),
+    ),
+    (
+        "Data and models",
+        (
+            ("Benchmarks", "/benchmarks", Action.VIEW_DATA),
+            ("Models", "/models", Action.VIEW_MODELS),
+        ),
+    ),
+    (
+        "Approval",
+        (
+            ("Outbox", "/outbox", Action.VIEW_OUTBOX),
+            ("Receipts", "/receipts", Action.VIEW_RECEIPTS),
+            ("Redaction", "/redaction", Action.REVIEW_REDACTION),
+        ),
+    ),
+    (
+        "Administration",
+        (
+            ("Federation", "/federation", Action.MANAGE_KEYS),
+            ("Health", "/health", Action.VIEW_HEALTH),
+            ("Accounts", "/accounts", Action.MANAGE_ACCOUNTS),
+            ("Audit", "/audit", Action.VIEW_AUDIT),
+        ),
+    ),
 )
+_BELONGING: Final[Mapping[str, str]] = {
+    "reveal": "results",
+    "search": "results",
+    "downloads": "results",
+    "runs": "results",
+    "settings": "health",
+}
+"""Beginnings of addresses that belong to the room of another beginning."""
 
 
 class Service:
@@ -177,18 +212,21 @@ def build_frame(caller: Caller | None, path: str) -> Frame:
     if caller.owes_password:
         return Frame(account=caller.account.name, csrf=caller.csrf)
     actions = frozenset(action for action in Action if caller.can_enter(action))
-    rooms = [
-        Room(name, address, is_current=_is_in_room(path, address))
-        for name, address, action in _ROOMS
-        if action in actions
-    ]
-    return Frame(caller.account.name, tuple(rooms), actions, caller.csrf)
+    groups: list[RoomGroup] = []
+    for name, listed in _GROUPS:
+        rooms = tuple(
+            Room(room, address, is_current=_is_in_room(path, address))
+            for room, address, action in listed
+            if action in actions
+        )
+        if rooms:
+            groups.append(RoomGroup(name, rooms))
+    return Frame(caller.account.name, tuple(groups), actions, caller.csrf)
 
 
 def _is_in_room(path: str, address: str) -> bool:
-    if address == "/":
-        return path == "/"
-    return path.startswith("/" + address.split("/")[1])
+    beginning = path.split("/")[1]
+    return _BELONGING.get(beginning, beginning) == address.split("/")[1]
 
 
 def redirect(path: str) -> Response:
