@@ -1,5 +1,6 @@
 """Times of cron expressions, in this machine's local time. No clock is read here."""
 
+import re
 from datetime import datetime, timedelta
 
 from cronsim import CronSim, CronSimError
@@ -7,6 +8,7 @@ from cronsim import CronSim, CronSimError
 from agent.errors import ConfigError
 
 _FIELDS = 5
+_WEEKDAYS = "Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday"
 _ADVICE = 'Give minute, hour, day, month and weekday, such as "0 3 * * *" (daily at 3) or "30 18 * * FRI".'
 
 
@@ -32,6 +34,16 @@ def check_cron(expression: str) -> str:
     except StopIteration:
         raise ConfigError(f"no time matches the cron expression {expression!r}", _ADVICE) from None
     return cron
+
+
+def describe_times(cron: str) -> str:
+    """Return the times of a valid cron expression in words, such as "every Friday at 20:00"."""
+    words = CronSim(cron, datetime(2024, 1, 1)).explain()
+    at_times = re.fullmatch(r"At ([\d:]+(?:, [\d:]+)*(?:,? and [\d:]+)?) (.+)", words)
+    if at_times is None:
+        return words[0].lower() + words[1:]
+    days = re.sub(rf"^on ({_WEEKDAYS})", r"every \1", at_times[2])
+    return f"{days} at {at_times[1]}"
 
 
 def find_last_time(cron: str, now: float) -> float:

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from agent.access.roles import Action
 from agent.errors import ConfigError
-from agent.jobs.cron import find_next_time
+from agent.jobs.cron import describe_times, find_next_time
 from agent.service.web.call import Call
 from agent.service.web.job_pages import check_may_queue, find_readable_job, name_accounts
 from agent.service.web.queueing import schedule_for_caller
@@ -25,11 +25,13 @@ class ScheduleLine:
 
     Attributes:
         schedule: the schedule.
+        times: its times in words.
         next_at: its next time, in seconds since 1970.
         can_end: whether the caller may end it.
     """
 
     schedule: Schedule
+    times: str
     next_at: float
     can_end: bool
 
@@ -42,7 +44,8 @@ def list_schedules(desk: Desk, call: Call) -> Response:
     for schedule in desk.store.jobs.list_schedules():
         can_end = caller.may(Action.CHANGE_JOBS, schedule.command.account)
         next_at = find_next_time(schedule.cron, now)
-        lines.append(ScheduleLine(veil_schedule(desk, schedule), next_at, can_end))
+        times = describe_times(schedule.cron)
+        lines.append(ScheduleLine(veil_schedule(desk, schedule), times, next_at, can_end))
     return desk.draw(
         "schedules.html",
         call,

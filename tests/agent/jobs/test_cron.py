@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.errors import ConfigError
-from agent.jobs.cron import check_cron, find_last_time, find_next_time
+from agent.jobs.cron import check_cron, describe_times, find_last_time, find_next_time
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -70,3 +70,19 @@ def test_a_wrong_expression_is_refused_with_its_field(expression: str, message: 
 
 def test_spaces_in_an_expression_do_not_matter():
     assert check_cron("  0   3 * *  * ") == "0 3 * * *"
+
+
+@pytest.mark.parametrize(
+    ("cron", "words"),
+    [
+        ("0 3 * * *", "every day at 03:00"),
+        ("0 20 * * FRI", "every Friday at 20:00"),
+        ("0 8,20 * * *", "every day at 08:00 and 20:00"),
+        ("0 3 1 * *", "on the first day of every month at 03:00"),
+        ("0 3 L * *", "on the last day of every month at 03:00"),
+        ("*/10 * * * *", "every 10th minute of every hour"),
+        ("5 * * * *", "at minute 5 of every hour"),
+    ],
+)
+def test_times_are_told_in_words(cron: str, words: str):
+    assert describe_times(cron) == words
