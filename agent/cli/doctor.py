@@ -20,6 +20,7 @@ from agent.cli.doctor_network import check_site_network
 from agent.cli.doctor_servers import check_servers
 from agent.datasets.manage.check import read_data
 from agent.datasets.manage.register import check_data
+from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
 from agent.judging.jury_selection import (
     describe_equal_judges,
@@ -148,7 +149,8 @@ def _check_store(site: Site) -> Check:
     return Check(
         "store",
         "ok",
-        f"can be decrypted with the data key; {suites} suites, {entries} audit entries, none changed",
+        f"can be decrypted with the data key; {format_count(suites, 'suite')}, "
+        f"{format_count(entries, 'event')} in the audit log, none changed",
     )
 
 

@@ -40,13 +40,16 @@ from agent.io.atomic_files import lock_folder, read_bounded, sync_directory, wri
 from protocol.envelope import MAX_BYTES, STATEMENT_TYPE, Envelope, decode
 from protocol.errors import Code, ProtocolError
 from protocol.predicates import (
+    AbandonPredicate,
     DatasetPredicate,
     EnrollPredicate,
     Header,
     PlanPredicate,
     ResetPredicate,
     ResultPredicate,
+    RotatePredicate,
     Statement,
+    WithdrawPredicate,
 )
 from protocol.refusal import FIRST_LINE as REFUSAL_LINE
 from protocol.statements import kind_name, parse_statement
@@ -125,6 +128,25 @@ class Submission:
     def plan(self) -> PlanPredicate | None:
         """The statement if it is a plan, else None."""
         return self.statement if isinstance(self.statement, PlanPredicate) else None
+
+    @property
+    def about(self) -> str:
+        """The digest of the model, definition or statement that this one is about, or the owner of the key it replaces.
+
+        Empty for a new epoch, which is about the site as a whole.
+        """
+        match self.statement:
+            case ResultPredicate(model=model) | PlanPredicate(model=model):
+                return model
+            case DatasetPredicate(definition=definition):
+                return definition
+            case WithdrawPredicate(result=result):
+                return result
+            case AbandonPredicate(plan=plan):
+                return plan
+            case RotatePredicate(role=role):
+                return role
+        return ""
 
     @property
     def payload(self) -> bytes:

@@ -20,6 +20,7 @@ from agent.errors import DisclosureError
 from agent.site.directory import Site
 from protocol.envelope import decode
 from protocol.errors import ProtocolError
+from protocol.identity import NONE
 from protocol.registry import Registry
 
 Check = Callable[[Submission, str], None]
@@ -129,14 +130,20 @@ def reject_drafts(site: Site, digests: Sequence[str], reason: str, audit: Audit)
         audit: the site's audit log.
     """
     outbox = Outbox(site.submissions)
-    waiting = {draft.digest for draft in outbox.list_submissions() if draft.state is State.PREPARED}
+    drafts = [draft for draft in outbox.list_submissions() if draft.state is State.PREPARED]
+    waiting = {draft.digest: draft for draft in drafts}
     unknown: list[str] = []
     discarded: list[str] = []
     for digest in digests:
         if digest in waiting:
-            audit("submission rejected", f"digest={digest} reason={reason}")
-            discarded += discard(outbox, digest, audit=audit)
-            waiting.difference_update(discarded)
+            draft = waiting[digest]
+            # The draft is deleted; the log keeps what it was about, by codes and digests.
+            meant = f"kind={draft.kind} about={draft.about or NONE}"
+            audit("submission rejected", f"digest={digest} reason={reason} {meant}")
+            gone = discard(outbox, digest, audit=audit)
+            discarded += gone
+            for following in gone:
+                waiting.pop(following, None)
         elif digest not in discarded:
             unknown.append(digest)
     return Rejected(len(digests), REJECTION_WORDS[reason], tuple(unknown), tuple(discarded))

@@ -1,18 +1,14 @@
 """Say what a missing number is waiting for or why it cannot exist, in a few words for its place on the page."""
 
-from collections.abc import Mapping
-
 from agent.results.summarize import MetricSummary
+from agent.service.words import find_word
 from agent.statistics.ranking import ModelStanding
 from agent.statistics.resampling import MIN_UNITS
 from agent.vocabulary import Reason
 
-_NOT_YET: Mapping[str, str] = {
-    Reason.NOT_ASKED: "not asked yet",
-    Reason.NOT_JUDGED: "not judged yet",
-    Reason.NOT_MEASURED: "not measured yet",
-    Reason.NOT_IMPORTED: "not in the import",
-}
+_PENDING = frozenset(
+    {Reason.NOT_ASKED, Reason.NOT_JUDGED, Reason.NOT_MEASURED, Reason.NOT_IMPORTED}
+)
 
 
 def explain_no_mean(metric: MetricSummary) -> str:
@@ -20,7 +16,8 @@ def explain_no_mean(metric: MetricSummary) -> str:
     if not metric.unscored:
         return "not computed yet" if metric.whole_run else "no instances"
     reason = max(metric.unscored, key=lambda name: metric.unscored[name])
-    return _NOT_YET.get(reason, f"no score: {reason.replace('_', ' ')}")
+    word = find_word(reason, "reason")
+    return word if reason in _PENDING else f"no score: {word}"
 
 
 def explain_no_interval(metric: MetricSummary, *, imported: bool) -> str:

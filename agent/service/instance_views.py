@@ -4,7 +4,7 @@ Patients' texts pass through a `Clearer`, so views contain them only as `Redacte
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,12 +12,14 @@ from agent.exchange.shown_names import ShownNames
 from agent.redaction.gateway.cases import ClearedCase, Clearer
 from agent.redaction.gateway.judgements import read_seat_judgements
 from agent.redaction.redacted import Redacted
+from agent.scoring.measures import HELM_TWIN
 from agent.scoring.readings import describe_other_version
 from agent.service.answer_readings import read_stored_answers
 from agent.service.comparison_views import list_shared_positions
 from agent.service.heads import RunHead, build_run_head
 from agent.service.instance_lists import ScoreRange, read_score_range
 from agent.service.reasons import REASONS
+from agent.service.words import find_word
 from agent.store import RETRIED, KeptMetric, Run, Store
 from agent.store.outcomes import OutcomeCounts, Selection
 from agent.vocabulary import Reason, Unscored
@@ -63,6 +65,7 @@ class CaseView:
         reason: why it has no score; empty if it has one.
         read: what that metric read from the answer; None if that is the whole text or may not be shown.
         why: why it has this outcome, in sentences.
+        titles: what pages call the run's metrics, by their names.
     """
 
     case: ClearedCase
@@ -72,6 +75,7 @@ class CaseView:
     reason: str
     read: Redacted | None
     why: str
+    titles: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +394,18 @@ def _find_title(metric: KeptMetric) -> str:
     return metric.display_name or metric.name
 
 
+def _list_titles(metrics: Iterable[KeptMetric]) -> dict[str, str]:
+    """Return what pages call each of a run's metrics, by its name. No two are called the same."""
+    titles: dict[str, str] = {}
+    for metric in metrics:
+        title = _find_title(metric)
+        if title in titles.values():
+            is_twin = metric.name.endswith(HELM_TWIN)
+            title = f"{title} by HELM’s rules" if is_twin else f"{title} ({metric.name})"
+        titles[metric.name] = title
+    return titles
+
+
 def _list_filters(listed: _Listed) -> Iterator[InstanceFilter]:
     """Yield the lists of a run that lead somewhere: those that are not empty, and that of all instances."""
     counts = listed.counts
@@ -399,7 +415,7 @@ def _list_filters(listed: _Listed) -> Iterator[InstanceFilter]:
     if len(counts.unscored) > 1:
         yield _list_unscored(listed)
     for reason, number in sorted(counts.unscored.items()):
-        label = f"Unscored: {reason.replace('_', ' ')}"
+        label = f"Unscored: {find_word(reason, 'reason')}"
         yield InstanceFilter(f"{ALL}-unscored-{reason}", label, number)
 
 
@@ -491,9 +507,10 @@ def _build_case(listed: _Listed, case: ClearedCase) -> CaseView:
         status=_describe_status(case),
         outcome=outcome,
         score=score,
-        reason="" if reason is None else reason.value.replace("_", " "),
+        reason="" if reason is None else find_word(reason, "reason"),
         read=_find_read(metric, case),
         why=_explain_outcome(metric, case, score, reason),
+        titles=_list_titles(listed.run.details.metrics),
     )
 
 
@@ -542,7 +559,7 @@ def _describe_status(case: ClearedCase) -> str:
         return ""
     for score in case.scores.values():
         if isinstance(score, Unscored) and score.reason in RETRIED:
-            return f"No answer: {score.reason.replace('_', ' ')}."
+            return f"No answer: {find_word(score.reason, 'reason')}."
     if case.prompt is None:
         return "The texts were purged; the scores were kept."
     return "No answer is stored: it was purged, or the question has not been asked yet."

@@ -28,6 +28,7 @@ from agent.service.board_views import (
     JuriesPage,
 )
 from agent.service.comparison_views import ComparisonPage, ComparisonsPage
+from agent.service.explanations import explain, explain_clause
 from agent.service.frame import Frame
 from agent.service.gaps import explain_no_floor, explain_no_interval, explain_no_mean
 from agent.service.heads import MetricHead
@@ -35,6 +36,7 @@ from agent.service.instance_views import BesidePage, InstancePage, InstancesPage
 from agent.service.run_views import RunPage
 from agent.service.suite_views import ReleasePage, SitePage, SuitePage
 from agent.service.text_marks import cut_around_hit, render_text
+from agent.service.words import find_word, list_words, name_figure, name_metric
 
 _TEMPLATES = {
     SitePage: "site.html",
@@ -84,12 +86,17 @@ class Renderer:
             answer=_render_answer,
             answer_start=_render_answer_start,
             case=_render_case_text,
+            clause=explain_clause,
+            coded=_mark_code,
             cost=_format_cost,
             drawn=_draw_chart,
             drawn_costs=_draw_costs,
+            explained=explain,
             figure=_format_value,
+            figure_name=name_figure,
             hit=_render_hit,
             juried=_select_judged_metrics,
+            metric=name_metric,
             moment=_format_time,
             p_value=format_p,
             no_floor=explain_no_floor,
@@ -98,6 +105,8 @@ class Renderer:
             quantity=_format_quantity,
             share=_compute_percentage,
             since_epoch=_format_seconds,
+            word=find_word,
+            words=list_words,
         )
         self._environment.globals.update(
             site=site,
@@ -204,6 +213,11 @@ def _render_hit(text: object, words: str) -> Markup:
     """
     passage = cut_around_hit(_require_redacted(text), words) or ""
     return Markup(render_text(passage, words))  # noqa: S704 - escaped right there
+
+
+def _mark_code(text: str) -> Markup:
+    """Render a text with its commands and settings as code."""
+    return explain_clause(text, None)
 
 
 def _draw_chart(chart: Chart, kind: str) -> Markup:

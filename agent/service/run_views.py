@@ -9,6 +9,7 @@ from agent.results.subgroups import SubgroupSummary
 from agent.results.summarize import RunSummary
 from agent.results.usage import describe_usage
 from agent.scoring.readings import describe_other_version
+from agent.service.capability_words import name_feature
 from agent.service.heads import (
     MetricHead,
     RunLine,
@@ -16,6 +17,7 @@ from agent.service.heads import (
     build_run_line,
     describe_data,
 )
+from agent.service.words import find_word
 from agent.store import Run, RunDetails, Usage
 from agent.vocabulary import AnswerParser
 
@@ -96,7 +98,8 @@ def _list_capabilities(run: Run) -> tuple[CapabilityLine, ...]:
     features: Mapping[str, Mapping[str, str]] = run.details.capabilities.get("features", {})
     lines: list[CapabilityLine] = []
     for name, feature in features.items():
-        lines.append(CapabilityLine(name.replace("_", " "), feature["state"], feature["finding"]))
+        title = name_feature(name)
+        lines.append(CapabilityLine(title, feature["state"], feature["finding"]))
     return tuple(lines)
 
 
@@ -106,7 +109,7 @@ def list_settings(run: Run) -> Iterator[tuple[str, str]]:
     data = details.data
     yield "Run", run.name
     yield "Deployment", run.deployment
-    yield "Scoring", details.scoring
+    yield "Scoring", find_word(details.scoring, "scoring")
     yield from _list_jury_settings(details)
     if details.origin is not None:
         yield "Imported", f"from a HELM run folder, SHA-256 {details.origin.digest[:16]}"
@@ -128,7 +131,7 @@ def list_settings(run: Run) -> Iterator[tuple[str, str]]:
             f"{sampled} of {data.instances} in the data, sampled with seed {details.sample_seed}",
         )
     yield "Unit", details.unit + (", as named in the data" if details.unit_named else "")
-    yield "Way of asking", details.answer_mode
+    yield "Way of asking", find_word(details.answer_mode, "asking")
     if details.parser is not None:
         yield "Parser of answers", _describe_parser(details.parser)
     yield "Reading rules", _describe_reading_rules(run)
@@ -151,7 +154,7 @@ def _describe_reading_rules(run: Run) -> str:
 
 def _describe_parser(parser: AnswerParser) -> str:
     labels = ", ".join(label for label, *_ in parser.labels)
-    words = (parser.kind, parser.field, parser.pattern, labels)
+    words = (find_word(parser.kind, "parser"), parser.field, parser.pattern, labels)
     return " ".join(word for word in words if word)
 
 

@@ -40,16 +40,31 @@ _DATA: Final = frozenset({"data added", "data removed"})
 _BENCHMARK = re.compile(r"benchmark=(?P<benchmark>\S+) .* account=(?P<account>\w+)")
 _BEGINNER = re.compile(r"kind=\w+ account=(?P<account>\w+)")
 
-_REJECTED = re.compile(r"digest=(?P<digest>[0-9a-f]{64}) reason=(?P<reason>\w+)")
+_REJECTED = re.compile(
+    r"digest=(?P<digest>[0-9a-f]{64}) reason=(?P<reason>\w+)"
+    r"(?: kind=(?P<kind>\w+) about=(?P<about>\w+))?(?: account=(?P<account>\w+))?"
+)
 _REJECTIONS_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A draft that a steward rejected, with the reason in words; `at` is in seconds since 1970."""
+    """A draft that a steward rejected.
+
+    Attributes:
+        digest: its digest.
+        kind: its kind; empty if an earlier version logged the rejection.
+        about: what it was about, as `Submission.about`; empty if that is not known.
+        words: the reason in words.
+        account: id of the account that rejected it; empty if that was done on the command line.
+        at: when, in seconds since 1970.
+    """
 
     digest: str
+    kind: str
+    about: str
     words: str
+    account: str
     at: int
 
 
@@ -167,7 +182,17 @@ def list_rejections(authors: Authors, call: Call) -> list[Rejection]:
             continue
         if sees_all or account in authors.find_drafters(found["digest"]):
             words = REJECTION_WORDS.get(found["reason"], REJECTION_WORDS["other"])
-            rejections.append(Rejection(found["digest"], words, event.at))
+            about = found["about"] or ""
+            rejections.append(
+                Rejection(
+                    digest=found["digest"],
+                    kind=found["kind"] or "",
+                    about="" if about == NONE else about,
+                    words=words,
+                    account=found["account"] or "",
+                    at=event.at,
+                )
+            )
     return rejections[:_REJECTIONS_SHOWN]
 
 

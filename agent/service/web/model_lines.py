@@ -9,7 +9,7 @@ from agent.errors import AgentError
 from agent.inference.capabilities import Capabilities
 from agent.inference.kept_probes import KeptProbe, read_probe
 from agent.model_servers.running import RunningServer, list_running
-from agent.service.web.capability_words import summarise_features
+from agent.service.capability_words import summarise_features
 from agent.service.web.service import Desk
 from agent.store import Run
 

@@ -14,8 +14,8 @@ from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.model_servers.running import ServerFolder
 from agent.runs.probing import probe_and_keep
+from agent.service.capability_words import list_features, summarise_features
 from agent.service.web.call import Call
-from agent.service.web.capability_words import list_features, summarise_features
 from agent.service.web.model_lines import (
     describe_age,
     find_newest_probe,

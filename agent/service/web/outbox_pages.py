@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from agent.access.roles import Action
 from agent.delivery.outbox import Outbox, State, Submission
-from agent.delivery.state_words import explain_state
+from agent.delivery.state_words import STATE_WORDS, explain_state
 from agent.disclosure.exchange import REJECTION_WORDS
 from agent.disclosure.plans import list_open_plans
 from agent.disclosure.preview import make_page
@@ -13,16 +13,11 @@ from agent.disclosure.site_gate import read_newest_registry, read_site_policy
 from agent.errors import ConfigError, DisclosureError
 from agent.service.web.authors import Authors, list_rejections, list_visible, read_authors
 from agent.service.web.call import Call
+from agent.service.web.job_pages import name_accounts
 from agent.service.web.service import Desk
+from agent.service.web.statement_steps import list_endings, list_steps
 from agent.service.web.waiting_requests import list_waiting_requests
-from protocol.predicates import (
-    ABANDON_REASONS,
-    WITHDRAW_REASONS,
-    AbandonPredicate,
-    DatasetPredicate,
-    RotatePredicate,
-    WithdrawPredicate,
-)
+from protocol.predicates import ABANDON_REASONS, WITHDRAW_REASONS
 from protocol.registry import Registry
 
 _MIN_PREFIX_LENGTH = 8
@@ -43,6 +38,7 @@ def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "")
     authors = read_authors(desk)
     submissions = list_visible(desk, call)
     registry = read_newest_registry(desk.site)
+    rejections = list_rejections(authors, call)
     return desk.draw(
         "outbox.html",
         call,
@@ -50,8 +46,12 @@ def list_outbox(desk: Desk, call: Call, *, status: int = 200, problem: str = "")
         problem=problem,
         submissions=list(reversed(submissions)),
         states={item.digest: explain_state(item) for item in submissions},
-        subjects={item.digest: name_subject(item, registry) for item in submissions},
-        rejections=list_rejections(authors, call),
+        subjects={item.digest: name_subject(desk, item, registry) for item in submissions},
+        rejections=rejections,
+        rejected={
+            item.digest: _name_about(desk, item.kind, item.about, registry) for item in rejections
+        },
+        names=name_accounts(desk),
         is_member=registry is not None,
         sees_all=caller.may(Action.VIEW_OUTBOX),
         waiting=sum(item.state is State.PREPARED for item in submissions),
@@ -77,6 +77,7 @@ def show_submission(desk: Desk, call: Call) -> Response:
     page = make_page(submission, registry, policy, verdicts, others)
     caller = call.signed_in
     authors, account = read_authors(desk), caller.account.account_id
+    names = name_accounts(desk)
     difference = compare_with_last(submission, registry, policy, others)
     return desk.draw(
         "submission.html",
@@ -85,6 +86,10 @@ def show_submission(desk: Desk, call: Call) -> Response:
         page=page,
         state=explain_state(submission),
         verdicts={word.cell: word.word for word in page.gate_words},
+        steps=list_steps(authors.events, submission.digest, names),
+        endings=list_endings(submission, others, authors.events, names),
+        visible={item.digest for item in visible},
+        state_words=STATE_WORDS,
         difference=difference,
         can_see_previous=difference is not None
         and any(item.digest == difference.previous for item in visible),
@@ -113,7 +118,7 @@ def require_registry(desk: Desk) -> Registry:
     if registry is None:
         raise ConfigError(
             "this site is not enrolled with an aggregator",
-            "An administrator begins that with `intramural enroll`; see docs/submissions.md.",
+            "An administrator begins that: their page Federation says how.",
         )
     return registry
 
@@ -156,22 +161,25 @@ def list_decidable(desk: Desk, call: Call, authors: Authors) -> list[Submission]
     return decidable
 
 
-def name_subject(submission: Submission, registry: Registry | None) -> str:
-    """Return what a statement is about: a model, a benchmark, another statement or a key, by its registered name."""
-    if submission.is_result:
-        return _name_model(submission.result.model, registry)
-    if submission.plan is not None:
-        return _name_model(submission.plan.model, registry)
-    match submission.statement:
-        case DatasetPredicate(definition=definition):
-            return _name_benchmark(definition, registry)
-        case WithdrawPredicate(result=result):
-            return f"result {result[:12]}"
-        case AbandonPredicate(plan=plan):
-            return f"plan {plan[:12]}"
-        case RotatePredicate(role=role):
-            return f"{role}'s key"
-    return ""
+def name_subject(desk: Desk, submission: Submission, registry: Registry | None) -> str:
+    """Return what a statement is about: a model, a benchmark, another statement or a key, by its name on pages."""
+    return _name_about(desk, submission.kind, submission.about, registry)
+
+
+def _name_about(desk: Desk, kind: str, about: str, registry: Registry | None) -> str:
+    match kind:
+        case "result" | "plan":
+            return _name_model(about, registry)
+        case "dataset":
+            return desk.name_benchmark(_find_benchmark(about, registry))
+        case "withdraw":
+            return f"result {about[:12]}"
+        case "abandon":
+            return f"plan {about[:12]}"
+        case "rotate":
+            return f"{about}’s key"
+        case _:
+            return about
 
 
 def _name_model(digest: str, registry: Registry | None) -> str:
@@ -179,7 +187,7 @@ def _name_model(digest: str, registry: Registry | None) -> str:
     return model.name if model else digest
 
 
-def _name_benchmark(definition: str, registry: Registry | None) -> str:
+def _find_benchmark(definition: str, registry: Registry | None) -> str:
     for registered in registry.scorecards.values() if registry else ():
         for entry in registered.scorecard.benchmarks:
             if entry.definition == definition:

@@ -51,7 +51,7 @@ def list_receipts(desk: Desk, call: Call) -> Response:
     accepted = [item for item in outbox.list_submissions() if item.state is State.RECEIPTED]
     lines: list[ReceiptLine] = []
     if registry is not None:
-        lines = [_verify(outbox, registry, item) for item in reversed(accepted)]
+        lines = [_verify(desk, outbox, registry, item) for item in reversed(accepted)]
     return desk.draw(
         "receipts.html",
         call,
@@ -72,7 +72,7 @@ def show_receipt(desk: Desk, call: Call) -> Response:
     return desk.draw(
         "receipt.html",
         call,
-        line=_verify(outbox, registry, submission),
+        line=_verify(desk, outbox, registry, submission),
         text=outbox.read_receipt(submission.digest),
         can_see_statement=call.signed_in.may(Action.VIEW_OUTBOX),
     )
@@ -110,8 +110,8 @@ def show_ledger(desk: Desk, call: Call) -> Response:
     )
 
 
-def _verify(outbox: Outbox, registry: Registry, submission: Submission) -> ReceiptLine:
-    subject = name_subject(submission, registry)
+def _verify(desk: Desk, outbox: Outbox, registry: Registry, submission: Submission) -> ReceiptLine:
+    subject = name_subject(desk, submission, registry)
     try:
         text = outbox.read_receipt(submission.digest)
         receipt = check_receipt(text, submission.envelope.pae, registry)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.review.marking import MarkedSpan, ReviewVerdict
+from agent.service.words import find_word
 
 _AROUND = 30  # characters shown before and after a missed identifier in the list
 
@@ -15,7 +16,7 @@ class Piece:
     Attributes:
         text: the words.
         kind: "found" for what redaction detected, "missed" for what the reviewer marked, "" for the rest.
-        label: what stands beside the marked words, such as "1 NAME"; empty for the rest.
+        label: what stands beside the marked words, such as "1 name"; empty for the rest.
     """
 
     text: str
@@ -92,8 +93,10 @@ def _cut(text: str, verdict: ReviewVerdict) -> Sequence[Piece]:
     """Cut a text at its marks. Where two marks overlap, the words belong to the one that begins first."""
     marks: list[tuple[MarkedSpan, str, str]] = []
     for index, span in enumerate(verdict.found):
-        marks.append((span, "found", f"{index + 1} {span.entity}"))
-    marks += [(span, "missed", f"missed {span.entity}") for span in verdict.missed]
+        marks.append((span, "found", f"{index + 1} {find_word(span.entity, 'entity')}"))
+    marks += [
+        (span, "missed", f"missed {find_word(span.entity, 'entity')}") for span in verdict.missed
+    ]
     marks.sort(key=lambda mark: (mark[0].start, mark[0].end))
     pieces: list[Piece] = []
     position = 0

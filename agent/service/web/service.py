@@ -11,6 +11,7 @@ from agent.redaction.gateway.cases import Revealing
 from agent.service.frame import Frame, Room, RoomGroup
 from agent.service.pages import suite_slug
 from agent.service.render import Renderer
+from agent.service.web.benchmark_titles import BenchmarkTitles
 from agent.service.web.busy import BusyNames
 from agent.service.web.call import Call
 from agent.service.web.callers import Caller
@@ -95,6 +96,7 @@ class Service:
         self.site = site.serve(PUBLIC)
         self.origin = origin
         self.texts = TextReader(self.site)
+        self.titles = BenchmarkTitles()
         self.kept_pages = PageCache()
         self.probing = BusyNames("this model is being probed")
         self.forecasting = BusyNames("a forecast of yours is being made")
@@ -185,9 +187,14 @@ class Desk:
         self.store.runs.audience = audience
         return replace(self, audience=audience)
 
+    def name_benchmark(self, benchmark_id: str) -> str:
+        """Return what pages call a benchmark; its id if it is no benchmark of this site any more."""
+        return self.service.titles.find(benchmark_id, self.site.own_benchmarks)
+
     def draw(self, template: str, call: Call, status: int = 200, **fields: object) -> Response:
         """Draw a page from a template of the folder `web`."""
         frame = self.service.frame(call.caller, call.route)
+        fields.setdefault("name_benchmark", self.name_benchmark)
         content = self.service.renderer.page(f"web/{template}", frame, **fields)
         return Response(content, status, media_type=HTML)
 

@@ -43,7 +43,7 @@ def test_the_leaderboard_shows_means_with_intervals_counts_and_labelled_baseline
     assert f"{mean.low:.3f} to {mean.high:.3f}" in find_row(page, "a/model")
     assert 'data-heading="Scored">40<' in find_row(page, "a/model")
     assert 'data-heading="Units">40<' in find_row(page, "a/model")
-    assert 'data-heading="Unscored">1 timeout, 2 unparsed' in find_row(page, "a/model")
+    assert 'data-heading="Unscored">1 timed out, 2 unparsed' in find_row(page, "a/model")
     assert page.index("a/model") < page.index("baseline/first-choice")
     assert "baseline, not a language model" in find_row(page, "baseline/first-choice")
     assert "not a language model" not in find_row(page, "a/model")
@@ -138,7 +138,7 @@ def test_helms_figures_stand_beside_ours(filled: FilledSite, open_pages: OpenPag
         assert page.count("By HELM’s rules</th>") == 1
         assert "0.750" in page
         assert "0.500" in page
-    assert "exact_match@helm <strong>0.000</strong>" in draw_html(
+    assert "Exact match by HELM’s rules <strong>0.000</strong>" in draw_html(
         pages, f"runs/{run_id}/instances-1.html"
     )
 

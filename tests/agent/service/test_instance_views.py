@@ -42,7 +42,7 @@ def test_an_instance_is_one_line_with_outcome_score_reading_and_first_words(
     assert line.startswith("✓ right 1.000 read A The answer is A, since aspirin lowers fever.")
     assert line.endswith("…")
     assert find_summary(page, 2).startswith("✗ wrong 0.000")
-    assert find_summary(page, 3) == "unscored: timeout no answer"
+    assert find_summary(page, 3) == "unscored: timed out no answer"
     assert find_summary(page, 4).startswith("unscored: unparsed")
     assert page.count('<details class="case">') == 4
     assert "It compares what was read with the reference." in page

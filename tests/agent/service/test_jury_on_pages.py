@@ -35,7 +35,7 @@ def test_every_seat_shows_its_judge_its_grades_its_words_and_why_it_is_empty(
     assert [f"{name} <strong>4.5</strong>" in page for name in CRITERIA] == [True] * 3
     assert page.count("As it should be.") == 6  # three criteria, and the reply as a whole
     assert "no grade: no verdict" in page
-    assert "no grade: timeout" in page
+    assert "no grade: timed out" in page
     assert "asked twice" in page
     assert ("First reply of" in page, "Second reply of" in page, "I weigh it" in page) == (
         True,

@@ -46,7 +46,7 @@ def test_the_suite_page_shows_ranks_bounds_and_what_each_jury_did(
     assert "rank 1<" in page
     juries = shown(pages, "suites/november/juries.html")
     assert "111 of 120" in juries
-    assert "8 no json, 1 timeout" in juries
+    assert "8 no json, 1 timed out" in juries
     assert "32 answers, without llama" in juries
     assert "accuracy 3." in juries
     front = shown(pages).partition('<tbody class="front">')[2].partition("</tbody>")[0]

@@ -25,7 +25,7 @@ def test_a_cell_without_a_mean_says_what_is_missing(filled: FilledSite, open_pag
     filled.add([failed(1)], entry="med_qa:model=b/dead")
     page = draw_html(open_pages(filled.site), SUITE)
     assert "not run" in find_matrix_row(page, "PubMedQA")
-    assert ">no score: timeout</a>" in find_matrix_row(page, "MedQA")
+    assert ">no score: timed out</a>" in find_matrix_row(page, "MedQA")
     assert "no comparable benchmark" in find_matrix_row(page, "Rank")
     assert ">none<" not in page
 

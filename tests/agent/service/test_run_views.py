@@ -26,7 +26,7 @@ def test_a_run_page_shows_what_was_changed_and_chosen(filled: FilledSite, open_p
     page = draw_html(pages, f"runs/{changed}/index.html")
     assert "temperature, instructions" in page
     assert "12 of 100 in the data, sampled with seed 7" in page
-    assert "1 context length, 1 unparsed" in page
+    assert "1 prompt too long, 1 unparsed" in page
     assert "asked for and not sent" in page
     page = draw_html(pages, f"runs/{plain}/index.html")
     assert "Changed by the run entry</th><td>nothing<" in page
@@ -46,7 +46,7 @@ def test_pages_of_instances_are_complete_and_end(pages: SitePages, run_id: str):
 def test_failures_and_purged_texts_are_told_in_words(filled: FilledSite, open_pages: OpenPages):
     run_id = filled.add([case(0), failed(1), unscored(2)])
     pages = open_pages(filled.site)
-    assert "No answer: timeout." in draw_html(pages, f"runs/{run_id}/instances-1.html")
+    assert "No answer: timed out." in draw_html(pages, f"runs/{run_id}/instances-1.html")
     with filled.site.store() as store:
         assert store.purge(0) == 5
     page = draw_html(pages, f"runs/{run_id}/instances-1.html")

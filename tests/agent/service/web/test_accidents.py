@@ -219,7 +219,7 @@ def test_a_store_that_is_missing_for_a_while_is_told_and_found_again(filled: Fil
         store.rename(hidden)
         page = client.get("/jobs")
         assert page.status_code == 503
-        assert "the site's store is missing" in page.text.replace("&#39;", "'")
+        assert "The site's store is missing" in page.text.replace("&#39;", "'")
         hidden.rename(store)
         wait_for(lambda: client.get("/jobs").status_code == 200, "the store")
         wait_for(lambda: "stands still" not in client.get("/jobs").text, "the queue")

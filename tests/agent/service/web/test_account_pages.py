@@ -27,7 +27,7 @@ def test_who_finds_an_open_browser_cannot_change_the_password(running: RunningSe
     browser = running.sign_in("dana")
     refused = browser.submit("/account/password", present="a guess", new=NEW, again=NEW)
     assert refused.status_code == 403
-    assert "the present password is wrong" in refused.text
+    assert "The present password is wrong" in refused.text
     assert 'name="again"' in refused.text  # the form is there for another try
     assert running.visit().send("/sign-in", name="dana", password=PASSWORD).status_code == 303
 
@@ -85,7 +85,7 @@ def test_a_form_that_is_refused_stays_on_its_page(running: RunningService):
             {"label": "x", "days": "-3", "scope": ["view_jobs"]},
             "a whole number from 1 to 90",
         ),
-        ("/account/tokens", dana, {"label": "x", "days": "7"}, "no action was chosen"),
+        ("/account/tokens", dana, {"label": "x", "days": "7"}, "No action was chosen"),
         (
             "/accounts",
             ada,
@@ -186,7 +186,7 @@ def test_a_password_that_somebody_else_chose_opens_nothing_but_the_page_to_chang
     assert len(read_events(running)) == events
     same = dana.send("/account/password", csrf=secret.group(1), present=NEW, new=NEW, again=NEW)
     assert same.status_code == 400
-    assert "this is the present password" in same.text
+    assert "This is the present password" in same.text
     choose_password(dana, NEW, "four other words 4")
     assert dana.get("/jobs").status_code == 200
     assert dana.get("/account/new-password").headers["location"] == "/account"
@@ -222,7 +222,7 @@ def test_an_administrator_revokes_a_token_and_sets_a_password(
     assert ada.submit(page, step="password", password=NEW).status_code == 303
     assert dan.get("/jobs").status_code == 303  # the session has ended
     own = ada.submit(f"/accounts/{people['ada'].account_id}", step="password", password=NEW)
-    assert "this is your own account" in own.text
+    assert "This is your own account" in own.text
     by = f"by={people['ada'].account_id}"
     events = [line for line in read_events(running) if line.endswith(by)]
     assert any(line.startswith("API token revoked") for line in events)

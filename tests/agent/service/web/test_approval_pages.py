@@ -1,5 +1,6 @@
 """Nobody decides about what they had a part in: the ways around that rule that we could think of, and the way in."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from agent.store import AuditEvent, Role, Run, Store
 from tests.agent.delivery.whole_site import SUITE, ok, rows, states
 from tests.agent.service.web.running_service import Browser, RunningService
 from tests.agent.service.web.steward_tool import StewardTool
+from tests.agent.service.web.test_outbox_pages import read
 from tests.aggregator.federation import MODELS
 
 HAD_A_PART = "had a part in a submission"
@@ -123,7 +125,7 @@ def test_a_second_account_does_not_help_if_it_signs_with_a_key_of_the_first(
     assert drafted.status_code == 303, drafted.text
     stella = joined.sign_in("stella")
     signed = steward.approve(stella.get("/outbox/request").content, key)
-    expect_refusal(stella, signed, "the key of the approval belongs to someone who had a part")
+    expect_refusal(stella, signed, "The key of the approval belongs to someone who had a part")
     assert states(site, "result") == ["approved", "prepared"]
 
 
@@ -229,7 +231,12 @@ def test_a_draft_is_rejected_on_its_page_with_a_reason_of_the_list(
         detail = [e.detail for e in store.audit.read_events() if e.event == "submission rejected"]
         stella_account = store.accounts.find("stella")
     assert stella_account is not None
-    assert detail == [f"digest={second} reason=wrong_figures account={stella_account.account_id}"]
+    assert [re.sub(r"about=[0-9a-f]{64}", "about=MODEL", text) for text in detail] == [
+        f"digest={second} reason=wrong_figures kind=result about=MODEL account={stella_account.account_id}"
+    ]
+    row = read(stella.get("/outbox").text).partition("Rejected by a steward")[2]
+    assert f"result {second[:12]} example/" in row  # the model, although the draft is gone
+    assert "the figures are wrong stella" in row
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_changed_log_is_not_shown_as_if_it_were_whole(running: RunningService)
         store.database.connection.execute("DELETE FROM audit_events WHERE number = 2")
     answer = running.sign_in("ada").get("/audit")
     assert answer.status_code >= 400
-    assert "the audit log was changed" in read(answer.text)
+    assert "The audit log was changed" in read(answer.text)
 
 
 @pytest.mark.full

@@ -216,8 +216,8 @@ def test_any_bytes_are_refused_in_words(filled: FilledSite, dana: Browser, conte
 
 def test_a_name_without_a_known_ending_and_a_form_without_a_file_are_refused(dana: Browser):
     assert "ends in none of" in dana.upload(f"{PAGE}/data", CSV, sent_name="data.exe").text
-    assert "no file was chosen" in dana.upload(f"{PAGE}/data", b"", sent_name="").text
-    assert "no file was chosen" in dana.submit(f"{PAGE}/data").text
+    assert "No file was chosen" in dana.upload(f"{PAGE}/data", b"", sent_name="").text
+    assert "No file was chosen" in dana.submit(f"{PAGE}/data").text
 
 
 def test_a_viewers_file_is_not_even_stored(filled: FilledSite, running: RunningService):
@@ -271,7 +271,7 @@ def test_data_is_removed_after_a_question_and_never_under_a_running_job(
     with filled.site.store() as store:
         job = store.jobs.add(command, 1_800_000_000)
         assert store.jobs.begin(job.job_id, 1_800_000_000)
-    assert "a job is running" in dana.submit(f"{PAGE}/remove").text
+    assert "A job is running" in dana.submit(f"{PAGE}/remove").text
     with filled.site.store() as store:
         store.jobs.end(job.job_id, 0, 1_800_000_001)
         found = store.jobs.find(job.job_id)

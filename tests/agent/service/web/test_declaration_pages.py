@@ -45,14 +45,21 @@ def test_a_plan_is_made_sent_and_given_up(
     plan = draft(dana, "/outbox/plan", **PLAN)
     early = dana.submit(f"/outbox/{plan}/abandon", reason="failed")
     assert early.status_code == 409
-    assert "the plan is not open" in read(early.text)
+    assert "The plan is not open" in read(early.text)
     approve_and_send(joined, steward, key)
     assert "Give the plan up" in dana.get(f"/outbox/{plan}").text
     assert dana.submit(f"/outbox/{plan}/abandon", reason="bored").status_code == 400
     draft(dana, f"/outbox/{plan}/abandon", reason="failed")
     approve_and_send(joined, steward, key)
     assert states(site, "abandon") == ["receipted"]
-    assert "Give the plan up" not in dana.get(f"/outbox/{plan}").text
+    page = read(dana.get(f"/outbox/{plan}").text)
+    assert "Give the plan up" not in page
+    steps = page.partition("Who did what")[2]
+    assert "Drafted by dana, 20" in steps
+    assert "Approved with the steward’s signature by stella, 20" in steps
+    ending = steps.partition("End of the plan: the run failed accepted")[2]
+    assert "Drafted by dana, 20" in ending
+    assert "Sent by stella, 20" in ending
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,9 @@ def test_results_are_drafted_as_the_command_does_and_name_their_author(
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"suite": ""}, "no suite is chosen"),
+        ({"suite": ""}, "No suite is chosen"),
         ({"suite": "never-run"}, "never-run"),
-        ({"suite": SUITE, "scorecard": "no-such-card"}, "there is no scorecard no-such-card"),
+        ({"suite": SUITE, "scorecard": "no-such-card"}, "There is no scorecard no-such-card"),
         ({"suite": SUITE, "model": "example/never-run"}, "has no runs of example/never-run"),
     ],
 )

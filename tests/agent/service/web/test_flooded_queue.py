@@ -148,7 +148,7 @@ def test_one_account_keeps_one_thread_of_the_service_waiting_for_forecasts_and_n
         connection.close()
         first.result()
     assert second.status_code == 400
-    assert "a forecast of yours is being made" in second.text
+    assert "A forecast of yours is being made" in second.text
 
 
 @pytest.mark.parametrize(

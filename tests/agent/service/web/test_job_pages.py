@@ -159,7 +159,7 @@ def test_an_administrator_stops_jobs_but_starts_none(
     ):
         refused = ada.submit(path, **fields)
         assert refused.status_code == 400
-        assert "your account may not queue jobs" in refused.text
+        assert "Your account may not queue jobs" in refused.text
     assert list_order(filled) == []
 
 

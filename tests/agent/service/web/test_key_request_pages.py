@@ -95,7 +95,7 @@ def test_a_private_key_of_a_steward_is_refused_and_kept_nowhere(
     ):
         refused = ada.upload(path, private, **fields)
         assert refused.status_code == 409
-        assert "this is a private key; it was not kept" in read(refused.text)
+        assert "This is a private key; it was not kept" in read(refused.text)
         assert secret not in refused.content
     stella = settled.sign_in("stella")
     assert stella.upload("/outbox/decision", private, decision="signed").status_code == 409
@@ -140,7 +140,7 @@ def test_a_key_of_who_asked_signs_nothing_through_another_account(
     signed = steward.sign_request(request, tmp_path / "steward.key")
     status, words = hand_in(stella, "rotate", signed)
     assert status == 409
-    assert "the key of the approval belongs to someone" in words
+    assert "The key of the approval belongs to someone" in words
 
 
 def test_an_aggregator_that_is_down_leaves_a_request_that_can_be_sent_again(

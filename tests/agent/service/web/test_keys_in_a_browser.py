@@ -102,7 +102,7 @@ def test_a_machine_is_compared_with_the_log_by_keyboard(
     press_until(page, "button[value='request']")
     page.keyboard.press("Enter")
     page.wait_for_selector("[role=alert]")
-    assert "There is nothing to reset" in page.inner_text("[role=alert]")
+    assert "there is nothing to reset" in page.inner_text("[role=alert]")
     check_page(page)
 
 

@@ -28,36 +28,81 @@ ELSEWHERE: Final = {
     "GET /sign-in/provider": "for those who are not signed in",
     "GET /sign-in/oidc": "for those who are not signed in",
     "GET /work/{work_id}": "only while work of a page goes on; see test_slow_work.py",
-    "GET /federation/requests/{kind}": "only while a request waits; see test_key_request_pages.py",
-    "GET /federation/requests/{kind}/file": "only while a request waits; see test_key_request_pages.py",
-    "GET /outbox/requests/{kind}": "only while a request waits; see test_key_request_pages.py",
-    "GET /outbox/requests/{kind}/file": "only while a request waits; see test_key_request_pages.py",
-    "POST /outbox/requests/{kind}": "only while a request waits; see test_key_request_pages.py",
-    "POST /outbox/{digest}/withdraw": "only for results with a receipt; see test_declaration_pages.py",
     "POST /federation/rotate/cancel": "only while the central team decides; see test_key_request_pages.py",
     "POST /outbox/datasets/{benchmark}": "no data here can be registered; see test_registration_pages.py",
 }
 """Routes to which no page may lead somebody who is signed in."""
+OF_REQUESTS: Final = {
+    "GET /federation/requests/{kind}",
+    "GET /federation/requests/{kind}/file",
+    "GET /outbox/requests/{kind}",
+    "GET /outbox/requests/{kind}/file",
+    "POST /outbox/requests/{kind}",
+}
+"""Routes of a request about keys. It waits only as long as no draft takes its place in the chain."""
+
+
+_CODED: Final = frozenset({"code", "pre", "script", "style", "title", "option", "textarea"})
+"""Elements in which commands and texts of people may stand as they are written."""
+_PLAIN_WORD: Final = re.compile(r"[a-z]+[ ,]")
+_VOID: Final = frozenset({"input", "meta", "link", "br", "wbr", "img", "hr"})
 
 
 @dataclass
 class Offered(HTMLParser):
-    """The addresses that a page leads to: of links, and of forms with their methods."""
+    """What a page leads to, and what it says.
+
+    Attributes:
+        links: the addresses of links.
+        forms: the addresses of forms, with their methods.
+        words: the texts of the page outside code and texts of instances.
+        callouts: the beginnings of texts that are set off, such as errors.
+    """
 
     links: list[str] = field(default_factory=list)
     forms: list[tuple[str, str]] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    callouts: list[str] = field(default_factory=list)
+    _open: list[tuple[str, bool]] = field(default_factory=list)
+    _is_new_callout: bool = False
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
+        classes = given.get("class", "").split()
         if tag in ("a", "link") and not given.get("href", "#").startswith("#"):
             self.links.append(given["href"])
         if tag == "script" and "src" in given:
             self.links.append(given["src"])
         if tag == "form":
             self.forms.append((given.get("method", "get").upper(), given.get("action", "")))
+        if tag not in _VOID:
+            is_coded = tag in _CODED or "text" in classes
+            self._open.append((tag, is_coded))
+        if "callout" in classes:
+            self._is_new_callout = True
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if any(is_coded for _, is_coded in self._open) or not data.strip():
+            return
+        self.words.append(data.strip())
+        if self._is_new_callout:
+            self.callouts.append(data.strip())
+            self._is_new_callout = False
+
+    def list_faults(self) -> list[str]:
+        """Return sentences with the marks of the command line, and callouts that begin in lower case."""
+        marked = [f"shows a backtick in: {text}" for text in self.words if "`" in text]
+        small = [
+            f"begins in lower case: {text}" for text in self.callouts if _PLAIN_WORD.match(text)
+        ]
+        return marked + small
 
 
 class Visit:
@@ -75,9 +120,11 @@ class Visit:
         self._waiting: list[tuple[str, str]] = []
         self._seen: set[str] = set()
         self._kinds: Counter[str] = Counter()
+        self._within = "/"
 
-    def walk(self, beginnings: Iterable[str]) -> None:
-        """Visit these pages and all that they lead to."""
+    def walk(self, beginnings: Iterable[str], within: str = "/") -> None:
+        """Visit these pages and all that they lead to, if their addresses begin with `within`."""
+        self._within = within
         for path in beginnings:
             self._add(path, "the table of routes")
         while self._waiting:
@@ -86,7 +133,8 @@ class Visit:
 
     def _add(self, path: str, origin: str) -> None:
         kind = _NAMES.sub("#", urlsplit(path).path) + "?" * bool(urlsplit(path).query)
-        if path in self._seen or self._kinds[kind] >= _OF_A_KIND:
+        is_known = path in self._seen or self._kinds[kind] >= _OF_A_KIND
+        if is_known or not path.startswith(self._within):
             return
         self._seen.add(path)
         self._kinds[kind] += 1
@@ -103,6 +151,8 @@ class Visit:
             return
         offered = Offered()
         offered.feed(answer.text)
+        if path != "/audit":  # whose lines are those of the log itself
+            self.faults += [f"{path} {fault}" for fault in offered.list_faults()]
         for link in offered.links:
             target = urljoin(path, link).partition("#")[0]
             if target.startswith("/"):
@@ -134,6 +184,10 @@ def find_route(method: str, path: str) -> Route | None:
     return None
 
 
+def name_route(route: Route) -> str:
+    return f"{route.method} {route.path}"
+
+
 def list_beginnings(account: Account) -> Iterator[str]:
     """Yield the pages without a value in their addresses that a reader may open."""
     for route in PAGES:
@@ -157,5 +211,20 @@ def test_every_link_and_form_leads_to_something_that_its_reader_may_use(
         if visit.faults:
             faults[name] = visit.faults
     assert faults == {}
-    unseen = {f"{route.method} {route.path}" for route in PAGES if route not in seen}
-    assert sorted(unseen - set(ELSEWHERE)) == []
+    unseen = {name_route(route) for route in set(PAGES) - seen}
+    assert sorted(unseen - set(ELSEWHERE) - OF_REQUESTS) == []
+
+
+def test_a_request_about_keys_is_offered_to_those_who_ask_for_it_and_who_sign_it(
+    joined: RunningService,
+) -> None:
+    ada, stella = joined.sign_in("ada"), joined.sign_in("stella")
+    assert stella.submit("/outbox/send").status_code == 303
+    assert ada.submit("/federation/rotate", role="agent").status_code == 303
+    seen: set[str] = set()
+    for browser, beginning in ((ada, "/federation"), (stella, "/outbox")):
+        visit = Visit(browser)
+        visit.walk([beginning], within=beginning)
+        assert visit.faults == []
+        seen |= set(map(name_route, visit.routes))
+    assert sorted(OF_REQUESTS - seen) == []

@@ -102,7 +102,7 @@ def test_a_server_that_is_gone_is_said_without_the_folders_of_the_machine(
     server.stop()
     page = running.sign_in("dana").submit("/new-run", step="forecast", **WISH)
     assert page.status_code == 200
-    assert "no expected duration" in page.text
+    assert "No expected duration" in page.text
     assert str(running.site.directory) not in page.text
     assert 'value="pubmed_qa" checked' in page.text
 
@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_is_named_above_several_runs(
     wish = {**WISH, "benchmark": ["pubmed_qa", "head_qa"]}
     words = read_text(running.sign_in("dana").submit("/new-run", step="forecast", **wish).text)
     above, _, folded = words.partition("Each run")
-    assert "no expected duration: " in above
+    assert "No expected duration: " in above
     assert "refuses connections" in above
     assert "refuses connections" in folded
 
@@ -134,8 +134,8 @@ def test_what_one_of_two_servers_lacks_is_said_above_all_runs_with_its_deploymen
         page = running.sign_in("dana").submit("/new-run", step="forecast", **wish)
     above, _, folded = read_text(page.text).partition("Each run")
     note = "The server only honours the token limit"
-    assert f"deployment local/older: {note}" in above
-    assert f"deployment local/qwen: {note}" not in above
+    assert f"Deployment local/older: {note}" in above
+    assert f"Deployment local/qwen: {note}" not in above
     assert note not in folded
 
 
@@ -148,7 +148,7 @@ def test_a_run_that_a_server_cannot_do_is_refused_with_its_deployment(
         page = running.sign_in("dana").submit("/new-run", step="forecast", **WISH)
     alert = re.search(r'role="alert">([^<]*)<', page.text)
     assert alert is not None
-    assert "deployment local/qwen: the server does not honour features" in alert.group(1)
+    assert "Deployment local/qwen: the server does not honour features" in alert.group(1)
 
 
 def test_without_a_model_the_page_says_how_to_add_one(filled: FilledSite, running: RunningService):

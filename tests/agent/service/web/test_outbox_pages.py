@@ -88,7 +88,7 @@ def test_a_site_without_an_aggregator_says_what_comes_first(
         page = running.sign_in(name).get("/outbox")
         assert page.status_code == 200
         assert "This site is not enrolled with an aggregator" in page.text
-        assert "intramural enroll" in page.text
+        assert "An administrator begins that" in page.text
     assert "/outbox/prepare" not in page.text
 
 

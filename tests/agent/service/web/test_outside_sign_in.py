@@ -135,7 +135,7 @@ def test_a_person_whom_the_proxy_names_is_signed_in_and_sends_forms(behind_proxy
     assert page.status_code == 200
     assert "dana" in page.text
     sent = browser.submit("/new-run", step="queue")
-    assert "no benchmark is chosen" in sent.text
+    assert "No benchmark is chosen" in sent.text
 
 
 def test_another_person_behind_the_same_browser_gets_their_own_session(

@@ -37,7 +37,7 @@ def test_a_receipt_that_was_changed_is_named(sent: RunningService, site: Site) -
     path.write_bytes(other.read_bytes())
     stella = sent.sign_in("stella")
     assert "1 receipt does not verify" in read(stella.get("/receipts").text)
-    assert "the receipt does not verify" in read(stella.get(f"/receipts/{digest}").text)
+    assert "The receipt does not verify" in read(stella.get(f"/receipts/{digest}").text)
 
 
 def test_there_is_no_receipt_of_what_was_not_sent(joined: RunningService, site: Site) -> None:
@@ -79,7 +79,8 @@ def test_a_site_without_an_aggregator_has_empty_pages_that_say_what_comes_first(
     running: RunningService,
 ) -> None:
     ada = running.sign_in("ada")
-    assert "intramural enroll" in ada.get("/receipts").text
+    assert '<a href="/federation">Federation</a> says how' in ada.get("/receipts").text
+    assert "intramural enroll" in ada.get("/federation").text
     assert "No dataset was registered, and no figure of protected data was prepared yet." in read(
         ada.get("/receipts/ledger").text
     )

@@ -57,10 +57,10 @@ def test_an_empty_site_says_what_to_do_first(running: RunningService):
         ("name", "", "The name is missing"),
         ("name", "../etc", "1 to 64 letters"),
         ("name", NAME, "already exists"),
-        ("suite", "nowhere", "there is no suite nowhere"),
+        ("suite", "nowhere", "There is no suite nowhere"),
         ("records", "0", "from 1 to 200"),
         ("records", "1e9", "from 1 to 200"),
-        ("seed", "-1", "the seed must be"),
+        ("seed", "-1", "The seed must be"),
     ],
 )
 def test_a_form_that_is_filled_in_wrongly_keeps_what_was_entered(

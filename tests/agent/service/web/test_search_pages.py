@@ -73,8 +73,8 @@ def test_instances_are_listed_by_a_range_of_scores(filled: FilledSite, running: 
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("min=a", "the lowest score must be a number"),
-        ("max=1e9", "the highest score must be a number"),
+        ("min=a", "The lowest score must be a number"),
+        ("max=1e9", "The highest score must be a number"),
         ("min=0.5&max=0.4", "above the highest"),
         ("min=nan", "must be a number"),
         ("min=%D9%A3", "must be a number"),

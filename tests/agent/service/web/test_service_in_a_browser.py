@@ -96,7 +96,7 @@ def test_the_same_task_is_clicked_through_without_script(
     page.click("main button")
     page.click("text=New run")
     page.click("text=Start without a forecast")
-    assert "no benchmark is chosen" in page.inner_text("[role=alert]")
+    assert "No benchmark is chosen" in page.inner_text("[role=alert]")
     page.check("input[value='pubmed_qa']")
     page.check("input[value='local/qwen']")
     page.click("text=Start without a forecast")

@@ -1,10 +1,11 @@
-"""A service with something on every page: results, jobs, reviews, ratings, statements and requests about keys."""
+"""A service with something on every page: results, jobs, reviews, ratings and statements."""
 
 from pathlib import Path
 from typing import Final
 
 from agent.access.accounts import change_reveal
 from agent.cli.submission import submission
+from agent.delivery.outbox import Outbox, State
 from agent.site.directory import Site
 from agent.store import Account
 from tests.agent.calibration.graded_site import BENCHMARK, add_graded
@@ -32,7 +33,7 @@ def fill_service(joined: RunningService, tmp_path: Path) -> list[str]:
     people = read_people(site)
     run_id = _fill_results(filled, people["dana"].account_id)
     _fill_queue(filled, people["dana"].account_id, people["dan"].account_id)
-    plan = _fill_outbox(joined, site, tmp_path)
+    of_outbox = _fill_outbox(joined, site, tmp_path)
     _fill_reviews(joined)
     data = joined.sign_in("dana").upload(f"/benchmarks/{WITH_DATA}/data", _CSV, sent_name="a.csv")
     assert data.status_code == 200, data.text
@@ -42,7 +43,7 @@ def fill_service(joined: RunningService, tmp_path: Path) -> list[str]:
     return [
         f"{run}/index.html",
         f"{run}/instance-1.html",
-        plan,
+        *of_outbox,
         f"/benchmarks/{WITH_DATA}",
         f"/outbox/prepare?suite={LATER}",
     ]
@@ -75,15 +76,19 @@ def _fill_queue(filled: FilledSite, owner: str, other: str) -> None:
             )
 
 
-def _fill_outbox(joined: RunningService, site: Site, tmp_path: Path) -> str:
-    """Fill the outbox; return the page of an open plan."""
+def _fill_outbox(joined: RunningService, site: Site, tmp_path: Path) -> list[str]:
+    """Fill the outbox; return the pages of an open plan and of a result that can be withdrawn."""
     dana, stella = joined.sign_in("dana"), joined.sign_in("stella")
     open_plan = _draft_plan(dana, MODELS[1].name)
     made = dana.submit("/outbox/prepare", suite=SUITE, model=MODELS[0].name)
     assert made.status_code == 303, made.text
     _approve(site, tmp_path)
     ok(site, submission, "send")
-    assert joined.sign_in("ada").submit("/federation/rotate", role="agent").status_code == 303
+    (result,) = [
+        item.digest
+        for item in Outbox(site.submissions).list_submissions()
+        if item.is_result and item.state is State.RECEIPTED
+    ]
     stella.submit(f"{_draft_plan(dana, MODELS[0].name)}/reject", reason="too_much")
     _draft_plan(dana, MODELS[0].name)
     _approve(site, tmp_path)
@@ -91,7 +96,7 @@ def _fill_outbox(joined: RunningService, site: Site, tmp_path: Path) -> str:
         right = 30 if cell.benchmark == "pubmed_qa" else 80
         fill(site, cell.benchmark, cell.metric, MODELS[0].name, right=right, suite=LATER)
     assert dana.submit("/outbox/prepare", suite=LATER, model=MODELS[0].name).status_code == 303
-    return open_plan
+    return [open_plan, f"/outbox/{result}"]
 
 
 def _draft_plan(dana: Browser, model: str) -> str:

@@ -4,14 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from agent.inference.capabilities import Capabilities, FeatureName, State
+from agent.inference.capabilities import Capabilities, FeatureName
+from agent.service.words import find_word
 
-_STATES: Final[Mapping[State, str]] = {
-    "honoured": "works",
-    "ignored": "is ignored",
-    "refused": "is refused",
-    "unknown": "not found out",
-}
 _FEATURES: Final[Mapping[FeatureName, tuple[str, str]]] = {
     "model_list": (
         "List of models",
@@ -78,6 +73,14 @@ class FeatureWords:
     meaning: str
 
 
+def name_feature(name: str) -> str:
+    """Return what pages call a feature; the feature of a later version is spelled out."""
+    for feature, (title, _) in _FEATURES.items():
+        if feature == name:
+            return title
+    return name.replace("_", " ")
+
+
 def list_features(capabilities: Capabilities) -> Iterator[FeatureWords]:
     """Yield the probed features, those that are missing first."""
     lines: list[FeatureWords] = []
@@ -85,7 +88,9 @@ def list_features(capabilities: Capabilities) -> Iterator[FeatureWords]:
         name, meaning = _FEATURES[feature_name]
         is_missing = feature.state in ("ignored", "refused")
         lines.append(
-            FeatureWords(name, _STATES[feature.state], is_missing, feature.finding, meaning)
+            FeatureWords(
+                name, find_word(feature.state, "feature"), is_missing, feature.finding, meaning
+            )
         )
     yield from (line for line in lines if line.is_missing)
     yield from (line for line in lines if not line.is_missing)
