@@ -344,7 +344,7 @@ class RivalValues(Generic[V]):
             gap = self._text[stated.end : brackets.start()]
             rest = self._text[result.end : brackets.end(1)]
             if (
-                ". " in gap
+                (gap.endswith(".") and brackets[1][0].isalpha())  # the working of something else
                 or not _BEFORE_BRACKET.fullmatch(gap)
                 or not _BEFORE_BRACKET.fullmatch(rest)
             ):
