@@ -30,6 +30,7 @@ from agent.site.directory import Site
 
 FORMAT: Final = 1
 _LONGEST_LOG: Final = 4 * 1024 * 1024  # bytes at the end of the log that are read
+_HIGHEST_CODE: Final = 255  # of a process; another number could mean anything
 _SYSTEMS: Final = frozenset(
     "almalinux alpine amzn arch centos debian fedora ol opensuse-leap rhel rocky sles ubuntu".split()  # noqa: SIM905
 )
@@ -295,24 +296,38 @@ def _describe_log(site: Site) -> Content:
         if event in known:
             events[event] += 1
             code = line.get("exit_code")
-            if event == "command_ended" and type(code) is int:
+            if event == "command_ended" and type(code) is int and 0 <= code <= _HIGHEST_CODE:
                 codes[str(code)] += 1
     return {"file": True, "events": dict(events), "exit_codes": dict(codes)}
 
 
 def _read_last_lines(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the lines at the end of a log that are JSON."""
+    """Yield what the lines at the end of a log say, be they text or JSON."""
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - _LONGEST_LOG))
         data = file.read()
     for line in data.splitlines():
+        if not line.startswith(b"{"):
+            yield _read_words(line)
+            continue
         try:
             parsed = json.loads(line)
         except ValueError:
             continue
         if isinstance(parsed, dict):
             yield parsed
+
+
+def _read_words(line: bytes) -> Mapping[str, Any]:
+    """Return the event of a line of text, with its exit code if it has one."""
+    words = line.decode("utf-8", "replace").split(" ")
+    found: dict[str, Any] = {"event": words[2] if len(words) > 2 else ""}
+    for word in words[3:]:
+        name, _, value = word.partition("=")
+        if name == "exit_code" and value.isascii() and value.isdigit():
+            found[name] = int(value)
+    return found
 
 
 def _describe_checks(site: Site) -> Content:

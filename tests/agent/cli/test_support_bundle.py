@@ -82,6 +82,9 @@ def plant(filled: FilledSite, canaries: Canaries) -> None:
         f'{{"event": "{canaries.draw_one("log event")}"}}\n{canaries.draw_one("log line")}\n'
         f'{{"event": "command_ended", "exit_code": "{canaries.draw_one("log code")}"}}\n'
         '{"event": "command_ended", "exit_code": 4}\n[1]\n'
+        "2026-11-29T00:35:49.346Z info command_ended process=7 command=run exit_code=9 seconds=0.1\n"
+        "2026-11-29T00:35:49.346Z info command_ended process=7 command=run exit_code=19450308 seconds=0.1\n"
+        f"2026-11-29T00:35:49.346Z info {canaries.draw_one('text event')} exit_code=8\n"
     )
     (site.directory / "site.yaml").write_text(
         f"site_name: {canaries.draw_one('site name')}\nallowed_hosts: [127.0.0.1, {host}]\n"
@@ -114,8 +117,8 @@ def test_nothing_that_was_planted_anywhere_is_in_the_bundle(filled: FilledSite):
     assert "site_name" in content["settings"]["given"]
     assert content["log"] == {
         "file": True,
-        "events": {"command_ended": 2},
-        "exit_codes": {"4": 1},
+        "events": {"command_ended": 4},
+        "exit_codes": {"4": 1, "9": 1},
     }
     assert content["queue"]["jobs"]["failed"] == 1
     assert content["queue"]["lost"] == 1
