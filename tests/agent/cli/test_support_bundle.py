@@ -117,7 +117,10 @@ def test_nothing_that_was_planted_anywhere_is_in_the_bundle(filled: FilledSite):
     assert "site_name" in content["settings"]["given"]
     assert content["log"] == {
         "file": True,
-        "events": {"command_ended": 4},
+        "events": {
+            "command_ended": 4,
+            "command_started": 1,
+        },  # the bundle's own command is the latter
         "exit_codes": {"4": 1, "9": 1},
     }
     assert content["queue"]["jobs"]["failed"] == 1
