@@ -18,12 +18,12 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.99, 0.97),
-    "yesno": (0.99, 0.99),
-    "digit": (0.99, 0.94),
-    "numbers": (0.95, 0.97),
-    "medec": (0.99, 0.89),
-    "sql": (0.99, 0.99),
+    "choice": (0.98, 0.95),
+    "yesno": (0.99, 0.97),
+    "digit": (0.99, 0.99),
+    "numbers": (0.97, 0.89),
+    "medec": (0.97, 0.86),
+    "sql": (0.97, 0.99),
 }
 """Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
 
