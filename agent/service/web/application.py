@@ -163,7 +163,11 @@ def build_application(service: Service) -> ASGIApp:
     application.add_exception_handler(RequestValidationError, answer_invalid)
     make_known("route", [UNKNOWN_ROUTE, *_list_paths()])
     guard = Guard(
-        application, [service.origin], _find_uploads(), frozenset(probe.path for probe in PROBES)
+        application,
+        [service.origin],
+        _find_uploads(),
+        probes=[probe.path for probe in PROBES],
+        for_programs=[route.path for route in PAGES if route.is_for_programs],
     )
     return Watch(guard, service.metrics.count_answer)
 

@@ -42,6 +42,8 @@ class Guard:
         takes_upload: whether a path accepts a large file. Its body is passed on as it arrives, for the application to
             limit it.
         probes: paths that are answered under any name, because supervisors ask for them by an IP address.
+        for_programs: paths that are answered under any name to a program with an API token. A browser never sends one
+            by itself, so that a page elsewhere that reaches the service under a name of its own gains nothing.
     """
 
     def __init__(
@@ -50,10 +52,12 @@ class Guard:
         origins: Iterable[str],
         takes_upload: Callable[[str], bool] = lambda _: False,
         probes: Collection[str] = (),
+        for_programs: Collection[str] = (),
     ) -> None:
         self._app = app
         self._takes_upload = takes_upload
         self._probes = frozenset(probes)
+        self._for_programs = frozenset(for_programs)
         self._origins = frozenset(origins)
         self._hosts = frozenset(origin.partition("://")[2] for origin in self._origins)
         self._is_secure = all(origin.startswith("https://") for origin in self._origins)
@@ -68,9 +72,10 @@ class Guard:
         is_upload = is_multipart(headers.get("content-type", "")) and self._takes_upload(
             scope["path"]
         )
-        is_probe = scope["path"] in self._probes and scope["method"] in SAFE_METHODS
         refusal = (
-            None if is_probe else self._find_fault(scope["method"], headers, is_upload=is_upload)
+            None
+            if self._is_open(scope["path"], scope["method"], headers)
+            else self._find_fault(scope["method"], headers, is_upload=is_upload)
         )
         if refusal is not None:
             await refusal(scope, receive, send)
@@ -83,6 +88,12 @@ class Guard:
             await _refuse(_TOO_LARGE, _describe_size())(scope, receive, send)
             return
         await self._app(scope, _repeat_body(body, receive), send)
+
+    def _is_open(self, path: str, method: str, headers: Headers) -> bool:
+        """Return whether a request is answered under any name of the machine."""
+        if method not in SAFE_METHODS:
+            return False
+        return path in self._probes or (path in self._for_programs and _has_token(headers))
 
     def _find_fault(self, method: str, headers: Headers, *, is_upload: bool) -> Response | None:
         hosts = headers.getlist("host")

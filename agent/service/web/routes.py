@@ -70,7 +70,8 @@ class Route:
         takes_upload: whether its form may carry a large file, which goes to the disk as it arrives.
         is_slow: whether it may take minutes, so that it goes on without the request after some seconds.
         with_first_password: whether it is open to someone whose password somebody else chose.
-        is_for_programs: whether API tokens open it, and whoever may not enter is told so by a status and JSON.
+        is_for_programs: whether API tokens open it, under any name of the machine, and whoever may not enter is told so
+            by a status and JSON.
     """
 
     method: Literal["GET", "POST"]

@@ -50,8 +50,23 @@ def test_a_supervisor_asks_by_any_name_of_the_machine_and_with_head(running: Run
     assert running.visit().get("/healthz").json() == {"status": "ok"}
     expected = {"status": "ready", "checks": {"store": "ok", "queue": "ok"}}
     assert running.visit().get("/readyz").json() == expected
-    misdirected = running.visit().get("/metrics", Host="10.1.2.3")
-    assert misdirected.status_code == 421
+
+
+def test_a_program_with_a_token_reads_the_metrics_by_any_name_and_a_browser_does_not(
+    running: RunningService, people: dict[str, Account]
+):
+    elsewhere = f"10.1.2.3:{running.port}"
+    token = f"Bearer {running.make_token(people['vera'], Action.VIEW_METRICS)}"
+    program = running.visit()
+    assert program.get("/metrics", Host=elsewhere, Authorization=token).status_code == 200
+    assert program.get("/metrics", Host=elsewhere, Authorization="Bearer imt_x").status_code == 401
+    assert program.get("/api/v1/runs", Host=elsewhere, Authorization=token).status_code == 421
+    assert program.get("/metrics", Host=elsewhere).status_code == 421
+    browser = running.sign_in("vera")
+    assert browser.get("/metrics").status_code == 200
+    assert browser.get("/metrics", Host=elsewhere).status_code == 421
+    false = browser.get("/metrics", Host=elsewhere, Authorization="Bearer imt_x")
+    assert false.status_code == 401  # the cookie does not help
 
 
 def test_a_store_that_is_gone_is_not_ready_but_alive_and_its_metrics_are_refused(
