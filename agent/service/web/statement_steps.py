@@ -10,6 +10,7 @@ from agent.service.words import ABANDONED, WITHDRAWN
 from agent.store import COMMAND_LINE, AuditEvent
 from protocol.predicates import AbandonPredicate, WithdrawPredicate
 
+_ACCEPTED: Final = "submission receipted"
 _STEPS: Final[Mapping[str, str]] = {
     "submission prepared": "drafted",
     "plan drafted": "drafted",
@@ -23,7 +24,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "submission sent": "sent",
     "rotation sent": "sent",
     "reset sent": "sent",
-    "submission receipted": "accepted by the aggregator",
+    _ACCEPTED: "accepted by the aggregator",
 }
 _DETAIL: Final = re.compile(
     r"(?:.* )?(?:digest|statement)=(?P<digest>[0-9a-f]{64})(?: (?P<rest>.*))?"
@@ -37,7 +38,7 @@ class Step:
 
     Attributes:
         words: what was done.
-        person: who did it: an account's name, or that it was done on the command line.
+        person: who did it: an account's name, or that it was done on the command line; empty for the aggregator.
         at: when, in seconds since 1970.
     """
 
@@ -79,10 +80,14 @@ def list_steps(
         found = _DETAIL.fullmatch(event.detail) if words else None
         if words is None or found is None or found["digest"] != digest:
             continue
-        account = _ACCOUNT.fullmatch(event.detail)
-        person = names.get(account["account"], account["account"]) if account else COMMAND_LINE
+        person = "" if event.event == _ACCEPTED else _name_person(event, names)
         steps.append(Step(words, person, event.at))
     return tuple(steps)
+
+
+def _name_person(event: AuditEvent, names: Mapping[str, str]) -> str:
+    account = _ACCOUNT.fullmatch(event.detail)
+    return names.get(account["account"], account["account"]) if account else COMMAND_LINE
 
 
 def list_endings(

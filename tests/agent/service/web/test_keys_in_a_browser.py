@@ -74,8 +74,9 @@ def test_a_wrong_file_for_a_key_is_an_alarm_on_the_same_page(
     assert joined.sign_in("stella").submit("/outbox/send").status_code == 303
     page = sign_in_by_keyboard(browser.new_context(), joined, "ada")
     page.goto(f"{joined.origin}/federation/rotate")
-    press_until(page, "input[value='steward']")
-    page.keyboard.press("Space")
+    press_until(page, "input[value='agent']")
+    page.keyboard.press("ArrowDown")
+    assert page.is_checked("input[value='steward']")
     press_until(page, "#file")
     page.set_input_files("#file", tmp_path / "steward.key")
     press_until(page, "main form button")

@@ -102,7 +102,7 @@ def test_a_server_that_is_gone_is_said_without_the_folders_of_the_machine(
     server.stop()
     page = running.sign_in("dana").submit("/new-run", step="forecast", **WISH)
     assert page.status_code == 200
-    assert "No expected duration" in page.text
+    assert "no expected duration" in page.text
     assert str(running.site.directory) not in page.text
     assert 'value="pubmed_qa" checked' in page.text
 
@@ -115,7 +115,7 @@ def test_a_server_that_is_gone_is_named_above_several_runs(
     wish = {**WISH, "benchmark": ["pubmed_qa", "head_qa"]}
     words = read_text(running.sign_in("dana").submit("/new-run", step="forecast", **wish).text)
     above, _, folded = words.partition("Each run")
-    assert "No expected duration: " in above
+    assert "no expected duration: " in above
     assert "refuses connections" in above
     assert "refuses connections" in folded
 
@@ -148,7 +148,7 @@ def test_a_run_that_a_server_cannot_do_is_refused_with_its_deployment(
         page = running.sign_in("dana").submit("/new-run", step="forecast", **WISH)
     alert = re.search(r'role="alert">([^<]*)<', page.text)
     assert alert is not None
-    assert "Deployment local/qwen: the server does not honour features" in alert.group(1)
+    assert "deployment local/qwen: the server does not honour features" in alert.group(1)
 
 
 def test_without_a_model_the_page_says_how_to_add_one(filled: FilledSite, running: RunningService):

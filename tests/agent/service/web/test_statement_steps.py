@@ -16,6 +16,7 @@ def test_steps_are_told_in_order_with_their_people():
         event("submission approved", f"digest={DIGEST} steward=k day=9 account=b2", 2),
         event("submission sent", f"digest={DIGEST} day=9", 3),
         event("dataset registered", f"benchmark=x statement={DIGEST} account=c3", 4),
+        event("submission receipted", f"digest={DIGEST} account=b2", 5),
     ]
     steps = list_steps(events, DIGEST, {"a1": "dana", "b2": "stella"})
     assert [(step.words, step.person, step.at) for step in steps] == [
@@ -23,6 +24,7 @@ def test_steps_are_told_in_order_with_their_people():
         ("approved with the steward’s signature", "stella", 2),
         ("sent", "command line", 3),
         ("drafted", "c3", 4),
+        ("accepted by the aggregator", "", 5),
     ]
 
 
