@@ -93,6 +93,25 @@ def read_seal_key(path: Path) -> bytes:
     return _read_secret_key(path, KeyRole.SEAL)
 
 
+def parse_secret_key(content: bytes) -> bytes:
+    """Return the 32 bytes of the data key or the seal key in the content of its file. Raises StoreError."""
+    return _parse_secret(content, KeyRole.DATA)
+
+
+def read_key_file(path: Path) -> bytes:
+    """Return the content of one of the site's key files, for a copy of the site.
+
+    Raises:
+        StoreError: the key is missing, belongs to another user, or is readable by others.
+    """
+    return _read(path, _role_of(path))
+
+
+def write_key_file(path: Path, content: bytes) -> None:
+    """Write one of the site's key files as it was in a copy. Raises StoreError if it exists, or cannot be written."""
+    _create(path, _role_of(path), content)
+
+
 def derive_key(secret_key: bytes, purpose: str) -> bytes:
     """Derive the 32-byte key for one `purpose` from the data key or the seal key, so that no two uses share a key.
 
@@ -183,7 +202,10 @@ def _create_secret_key(path: Path, role: KeyRole) -> None:
 
 def _read_secret_key(path: Path, role: KeyRole) -> bytes:
     """Return the bytes that `_create_secret_key` wrote."""
-    text = _read(path, role)
+    return _parse_secret(_read(path, role), role)
+
+
+def _parse_secret(text: bytes, role: KeyRole) -> bytes:
     try:
         key = bytes.fromhex(text.decode("ascii").removesuffix("\n"))
     except ValueError:
@@ -191,6 +213,11 @@ def _read_secret_key(path: Path, role: KeyRole) -> bytes:
     if len(key) != _SECRET_KEY_BYTES:
         raise _damaged(role, "64 hexadecimal digits")
     return key
+
+
+def _role_of(path: Path) -> KeyRole:
+    """Return the role of a key file in the site's folder for keys: `data.key`, `agent.key.new`."""
+    return KeyRole(path.name.partition(".")[0])
 
 
 def _create(path: Path, role: KeyRole, content: bytes) -> None:

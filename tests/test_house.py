@@ -46,7 +46,7 @@ ROOMS = (
         "judging",
         "runs",
     ),
-    *("exchange", "disclosure", "alerts", "jobs", "service", "notebook", "cli"),
+    *("exchange", "disclosure", "backup", "alerts", "jobs", "service", "notebook", "cli"),
 )
 """The rooms of the agent in the order of its imports. docs/architecture.md says what each is for."""
 

@@ -18,6 +18,7 @@ from agent.cli.accounts import accounts
 from agent.cli.agreement import agreement
 from agent.cli.alerts import alerts
 from agent.cli.audit import audit
+from agent.cli.backup import backup, copies, restore
 from agent.cli.benchmarks import benchmarks
 from agent.cli.calibrate import calibrate
 from agent.cli.clock import clock
@@ -34,6 +35,7 @@ from agent.cli.models import models
 from agent.cli.output import with_site
 from agent.cli.redact import redact
 from agent.cli.reset import reset
+from agent.cli.rollback import rollback
 from agent.cli.rotate import rotate
 from agent.cli.run import run
 from agent.cli.runs import runs
@@ -112,7 +114,7 @@ for command in (
     init, doctor, benchmarks, datasets, run, runs, judge, jobs, summarize, rescore, score, agreement, compare,
     calibrate, redact, export, import_, view, serve, submission, enroll, registry, steward_key, ledger, reset, rotate,
     purge, audit, models, baselines, demo, accounts, tokens,
-    alerts, clock, support_bundle,
+    alerts, clock, support_bundle, backup, restore, copies, rollback,
 ):  # fmt: skip
     intramural.add_command(command)
 use_commands(intramural)

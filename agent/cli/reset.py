@@ -1,4 +1,4 @@
-"""The commands `reset show|request|send`: start a new epoch after a restore, a cloned machine or a lost key."""
+"""The commands `reset show|continue|request|send`: a new epoch after a restore, a cloned machine or a lost key."""
 
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,34 @@ def show(site: Site, head_file: Path | None) -> None:
     Missing receipts are fetched; nothing else is changed.
     """
     standing = read_standing_here(site, head_file)
-    for line in _describe(standing):
+    for line in [*_describe(standing), *_describe_restored(site, standing)]:
         click.echo(with_site(line))
     if not standing.comparison.is_whole:
         raise click.exceptions.Exit(1)
+
+
+@reset.command("continue")
+@HEAD
+@click.option(
+    "--head-is-new",
+    is_flag=True,
+    help="The central team has written the --head file after this site was restored.",
+)
+@click.pass_obj
+def continue_(site: Site, head_file: Path | None, head_is_new: bool) -> None:
+    """Let a restored site submit again, if it has lost nothing.
+
+    It is compared with the aggregator's log once more. No other machine may run as this site any longer.
+    """
+    from agent.disclosure.restored_site import continue_after_restore
+
+    if (head_file is not None) != head_is_new:
+        raise click.UsageError(
+            "--head needs --head-is-new: an old file would not show what the site has sent since"
+        )
+    standing = read_standing_here(site, head_file)
+    continue_after_restore(site, standing, partial(record_event, site))
+    click.echo("Nothing is lost. This site submits again.")
 
 
 @reset.command()
@@ -159,6 +183,24 @@ def _check_keys(reason: str, steward_path: Path | None, *, new_agent_key: bool) 
         raise click.UsageError(
             "--reason stolen_key needs a new key: --new-agent-key, --steward-public, or both"
         )
+
+
+def _describe_restored(site: Site, standing: "SiteStanding") -> list[str]:
+    """Return what a restored site that has lost nothing can do."""
+    from agent.disclosure.restored_site import describe_restoration, find_open_restoration
+
+    if not standing.comparison.is_whole:
+        return []
+    with site.store() as store:
+        restoration = find_open_restoration(site, store)
+    if restoration is None:
+        return []
+    sentence = describe_restoration(restoration)
+    return [
+        f"{sentence[0].upper()}{sentence[1:]}: until you say so, it submits nothing.",
+        "If no other machine runs as this site: `intramural reset continue`. If you cannot be sure: "
+        "`intramural reset request --reason restored --out REQUEST`, which shuts such a machine out.",
+    ]
 
 
 def _describe(standing: "SiteStanding") -> list[str]:

@@ -84,11 +84,13 @@ def _choose(site: Site, digest: str | None) -> "Sequence[Submission]":
 
 def _export(site: Site, digest: str | None, target: Path) -> None:
     from agent.delivery.send import export
+    from agent.disclosure.restored_site import require_own_history
 
     chosen = _choose(site, digest)
     if not chosen:
         click.echo("Nothing is waiting to be sent.")
         return
+    require_own_history(site)
     registry = open_federation(site).read_registry(today_day(site))
     paths = export(
         open_outbox(site),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from agent.cli.copy_words import describe_holding
 from agent.cli.options import format_option
 from agent.cli.output import show_rows
 from agent.errors import ConfigError
@@ -101,5 +102,8 @@ def purge(site: Site, days: int | None) -> None:
     with site.store() as store:
         gone = store.purge(days)
         store.audit.record("purge", f"older_than_days={days} texts={gone}")
+        held = store.copies.list_holding_deleted()
     log_event(TextsPurged(gone, days))
     click.echo(f"{gone} texts deleted; scores are kept")
+    for line in describe_holding(held):
+        click.echo(line)

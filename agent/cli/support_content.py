@@ -48,7 +48,16 @@ _CHECKS: Final = frozenset(
         ),
         *("queue", "benchmarks", "redaction", "BERTScore", "disclosure policy", "approval"),
         *("outgoing", "ca_bundle", "proxy", "service", "accounts", "OpenID provider"),
-        *("trusted proxy", "alerts", "deployments", "aggregator", "jury", "clock"),
+        *(
+            "trusted proxy",
+            "alerts",
+            "deployments",
+            "aggregator",
+            "jury",
+            "clock",
+            "copies",
+            "restored",
+        ),
     }
 )
 """Checks of `intramural doctor` whose subject names nothing."""

@@ -7,6 +7,7 @@ from agent.delivery.membership import Federation
 from agent.delivery.outbox import Outbox, State, Submission
 from agent.delivery.send import list_waiting, send
 from agent.disclosure.approval import Audit
+from agent.disclosure.restored_site import require_own_history
 from agent.disclosure.site_gate import connect_aggregator, read_newest_registry
 from agent.errors import DisclosureError
 from agent.site.directory import Site
@@ -58,9 +59,11 @@ def send_chosen(
     """Send statements to the aggregator, and return those that have an answer; see `agent.delivery.send.send`.
 
     Raises:
+        DisclosureError: the site was restored, and not compared with the aggregator's log since.
         ConfigError: the site is not enrolled, or no address of the aggregator is known.
         DeliveryError: a statement could not be delivered, or the aggregator refused it; later ones were not sent.
     """
+    require_own_history(site)
     federation = Federation(site.submissions)
     aggregator = connect_aggregator(site, federation.read_membership().url)
     registry = federation.read_registry(today_day)

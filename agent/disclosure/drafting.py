@@ -15,6 +15,7 @@ from agent.disclosure.findings import Finding
 from agent.disclosure.plans import HASHED
 from agent.disclosure.prepare import Prepared, check_models, check_scorecard, prepare
 from agent.disclosure.registration import Registered, register
+from agent.disclosure.restored_site import require_own_history
 from agent.disclosure.scorecard import token_limits
 from agent.disclosure.site_gate import choose_scorecard, open_gate
 from agent.errors import DisclosureError
@@ -141,6 +142,7 @@ def prepare_suite(
         DisclosureError: see `collect_suite` and `agent.disclosure.prepare.prepare`.
         StoreError: a run is being deleted or kept from others.
     """
+    require_own_history(site)
     gate = open_gate(site, today_day)
     # A run that goes in between would leave a draft that nobody can compute again.
     with store.runs.hold_figures():
@@ -180,6 +182,7 @@ def plan_evaluation(
     Raises:
         ConfigError, DisclosureError: see there; or the weights of the model cannot be hashed.
     """
+    require_own_history(site)
     gate = open_gate(site, today_day)
     scorecard = choose_scorecard(gate.registry, scorecard_name)
     weights = compute_model_digest(site, model) if assurance == HASHED else ""
@@ -201,6 +204,7 @@ def abandon_plan(site: Site, digest: str, reason: str, today_day: int, audit: Au
     Raises:
         DisclosureError: this is no open plan.
     """
+    require_own_history(site)
     gate = open_gate(site, today_day)
     drafted = draft_abandon(gate, gate.outbox.find(digest), reason)
     audit("plan given up", f"digest={drafted.digest} day={today_day}")
@@ -215,6 +219,7 @@ def withdraw_result(
     Raises:
         DisclosureError: this is no result with a receipt.
     """
+    require_own_history(site)
     gate = open_gate(site, today_day)
     drafted = draft_withdrawal(gate, gate.outbox.find(digest), reason)
     audit("withdrawal drafted", f"digest={drafted.digest} day={today_day}")
@@ -236,6 +241,8 @@ def register_dataset(
         ConfigError, BenchmarkError, DisclosureError: see there.
     """
     benchmark = find_named_benchmark(benchmark_id, site.own_benchmarks)
+    if not dry_run:
+        require_own_history(site)
     done = register(open_gate(site, today_day), benchmark, site.data, store, dry_run=dry_run)
     if done.submission is not None:
         audit(

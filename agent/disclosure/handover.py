@@ -16,6 +16,7 @@ from agent.disclosure.exchange import (
     write_request,
 )
 from agent.disclosure.policy import read_policy
+from agent.disclosure.restored_site import require_own_history
 from agent.errors import DisclosureError
 from agent.site.directory import Site
 from protocol.envelope import decode
@@ -51,6 +52,7 @@ def write_drafts(site: Site, drafts: Sequence[Submission], today_day: int) -> by
         DisclosureError: a draft was changed or breaks a rule of the gate, or these are too many.
         ConfigError: the site is not enrolled.
     """
+    require_own_history(site)
     federation, outbox = Federation(site.submissions), Outbox(site.submissions)
     registry = federation.read_registry(today_day)
     policy = read_policy(site.settings.disclosure_policy, site.directory)
@@ -100,6 +102,7 @@ def _open_signed(site: Site, envelope: bytes, registry: Registry) -> tuple[Submi
 
 def accept_signed(site: Site, envelope: bytes, today_day: int, audit: Audit) -> Submission:
     """Accept one signed draft; see `take_signed`."""
+    require_own_history(site)
     return approve(
         Outbox(site.submissions),
         Federation(site.submissions).read_registry(today_day),

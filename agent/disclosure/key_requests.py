@@ -19,6 +19,7 @@ from agent.disclosure.rekeying import (
     request_rotation,
     set_ledger_aside,
 )
+from agent.disclosure.restored_site import find_open_restoration, require_own_history
 from agent.disclosure.site_gate import connect_aggregator
 from agent.disclosure.site_standing import SiteStanding
 from agent.errors import ConfigError, DeliveryError, DisclosureError
@@ -80,6 +81,7 @@ def draft_rotation(
         ConfigError, DisclosureError: the site is not enrolled, or a statement waits that the old key signed.
         StoreError: a key cannot be read or written.
     """
+    require_own_history(site)
     registry, outbox = (
         Federation(site.submissions).read_registry(today_day),
         Outbox(site.submissions),
@@ -131,6 +133,7 @@ def send_rotation(
         DeliveryError: it could not be delivered; it counts as sent, and sending again does no harm.
     """
     federation, outbox = Federation(site.submissions), Outbox(site.submissions)
+    require_own_history(site)
     registry, own = federation.read_registry(today_day), federation.read_membership().site
     opened = check_signed(data, outbox, "rotate", registry, own)
     if check is not None:
@@ -200,7 +203,11 @@ def draft_reset(
             "Restore submissions/ledger from a backup. If no backup is intact, give --new-ledger: the old one is "
             "set aside, and figures of the datasets registered in it stay suppressed.",
         )
-    if standing.comparison.is_whole and wish.reason in ("restored", "fork"):
+    if (
+        standing.comparison.is_whole
+        and wish.reason in ("restored", "fork")
+        and not _is_restored(site)
+    ):
         raise ConfigError(
             "this machine has everything that the aggregator has, so there is nothing to reset",
             "Continue with `intramural submission send`.",
@@ -250,6 +257,12 @@ def send_reset(
         check(opened)
     audit("reset sent", f"digest={opened.digest} day={today_day}")
     return post and bool(_post_request(site, data, opened.digest))
+
+
+def _is_restored(site: Site) -> bool:
+    """Return whether the site was restored, so that a new epoch also keeps the machine before it from going on."""
+    with site.store() as store:
+        return find_open_restoration(site, store) is not None
 
 
 def _choose_agent_key(site: Site, standing: SiteStanding, *, new_agent_key: bool) -> Signer:

@@ -208,6 +208,12 @@ def read_kept(outbox: Outbox, kind: Kind) -> bytes | None:
     )
 
 
+def read_reset_digest(outbox: Outbox) -> str:
+    """Return the digest of the last request for a new epoch that was made here; "" if there is none."""
+    kept = read_kept(outbox, "reset")
+    return "" if kept is None else envelope.decode(kept).digest
+
+
 def _keep(outbox: Outbox, kind: Kind, data: bytes) -> bytes:
     write_atomically(_kept_path(outbox, kind), data)
     return data

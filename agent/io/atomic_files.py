@@ -54,6 +54,24 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
         ) from error
 
 
+@contextmanager
+def temporary_file(folder: Path) -> Iterator[Path]:
+    """Yield an empty file that only its owner can read, and delete it at the end.
+
+    That of a killed command is removed by the next one that writes a file to the folder atomically.
+
+    Raises:
+        OSError: it cannot be created.
+    """
+    handle, path = _open_temporary(folder, 0o600)
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            path.unlink()
+        os.close(handle)
+
+
 def _open_temporary(folder: Path, mode: int) -> tuple[int, Path]:
     """Open a new file and lock it, so that other commands see that it is being written."""
     while True:

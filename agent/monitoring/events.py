@@ -489,6 +489,26 @@ class TextsPurged(Event):
     older_than_days: Count
 
 
+@dataclass(frozen=True)
+class CopyWritten(Event):
+    """A copy of the whole site was written."""
+
+    copy: Id
+    files: Count
+    bytes: Count
+    has_keys: Flag
+    seconds: Seconds
+
+
+@dataclass(frozen=True)
+class SiteRestored(Event):
+    """A site was restored from a copy."""
+
+    copy: Id
+    files: Count
+    seconds: Seconds
+
+
 # The log itself
 
 

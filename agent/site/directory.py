@@ -225,6 +225,22 @@ class Site:
         with self.store() as store:
             return store.clock.today_day()
 
+    def create_folders(self) -> None:
+        """Create the folders that every site has, and that hold nothing at first, where they are missing."""
+        for folder in (self.data, self.directory / "benchmarks", self.submissions):
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+    def roll_back_store(self) -> tuple[int, int]:
+        """Put the store before the last upgrade in the place of a newer one; return the versions of both.
+
+        Raises:
+            StoreError: there is nothing to roll back, or another command has the store open.
+        """
+        from agent.store.database import count_versions
+        from agent.store.upgrade import put_back
+
+        return put_back(self._store_path, count_versions())
+
     @property
     def _store_path(self) -> Path:
         return self.directory / "store" / "site.sqlite3"
@@ -264,8 +280,7 @@ def create_site(directory: Path, site_name: str) -> Site:
     create_data_key(site.keys / "data.key")
     create_seal_key(site.keys / "seal.key")
     create_signing_key(site.keys / "agent.key", KeyRole.AGENT)
-    for folder in (site.data, directory / "benchmarks", site.submissions):
-        folder.mkdir(mode=0o700)
+    site.create_folders()
     site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
     with closing(site._open_store()) as store, store.transaction():
         store.clock.stamp()  # so that a clock that is set later is noticed

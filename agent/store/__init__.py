@@ -4,6 +4,7 @@ from agent.store.audiences import EVERYTHING, PUBLIC, Audience
 from agent.store.audit_chain import AuditEvent, AuditHead
 from agent.store.calibrations import Calibration, Rater
 from agent.store.clock import AcceptedTime, ClockFault, StoreClock, format_time
+from agent.store.copies import Deletion, KnownCopy, Restoration
 from agent.store.database import describe_sqlite_error
 from agent.store.jobs import COMMAND_LINE, Job, JobProgress, JobState, QueuedCommand, Schedule
 from agent.store.reviews import Review, ReviewedText
@@ -42,6 +43,7 @@ __all__ = [
     "Calibration",
     "Channel",
     "ClockFault",
+    "Deletion",
     "Job",
     "JobProgress",
     "JobState",
@@ -49,10 +51,12 @@ __all__ = [
     "KeptData",
     "KeptJury",
     "KeptMetric",
+    "KnownCopy",
     "MessageState",
     "Origin",
     "QueuedCommand",
     "Rater",
+    "Restoration",
     "Review",
     "ReviewedText",
     "Role",

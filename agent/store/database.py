@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent import __version__
 from agent.errors import StoreError
 from agent.store.audit_chain import GENESIS_LINK, AuditHead, seal_head, seal_key_check
+from agent.store.upgrade import keep_before_upgrade
 from agent.store.vault import Vault
 
 KEY_CHECK = b"intramural store"
@@ -41,6 +43,7 @@ class Database:
         vault: seals texts and makes keyed hashes under the data key.
         audit_key: the 32-byte key that chains the audit log.
         path: path of the file.
+        upgraded_from: the version of the file's tables that was upgraded when it was opened; None if it was not.
     """
 
     def __init__(self, path: Path, vault: Vault, audit_key: bytes) -> None:
@@ -59,6 +62,7 @@ class Database:
         self.path = path
         self.vault = vault
         self.audit_key = audit_key
+        self.upgraded_from: int | None = None
         _create_private_file(path)
         with translate_errors("opened"):
             self.connection = sqlite3.connect(path, isolation_level=None, timeout=_PATIENCE_S)
@@ -87,18 +91,20 @@ class Database:
                 time.sleep(0.02)
 
     def _migrate(self) -> None:
-        scripts = sorted((Path(__file__).parent / "migrations").glob("*.sql"))
-        if self._read_version() == len(scripts):
+        scripts = _list_scripts()
+        if self.read_version() == len(scripts):
             return
         with self.transaction():
             version = (
-                self._read_version()
+                self.read_version()
             )  # another command may have updated the tables while this one waited
             if version > len(scripts):
-                raise StoreError(
-                    "the store was written by a newer version of the agent",
-                    "Install the newer version.",
-                )
+                raise self._describe_newer(version, len(scripts))
+            if version == len(scripts):
+                return
+            if version:
+                keep_before_upgrade(self.path, version)
+                self.upgraded_from = version
             for script in scripts[version:]:
                 for statement in _split_statements(script.read_text("utf-8")):
                     self.connection.execute(statement)
@@ -106,8 +112,29 @@ class Database:
                 # Only a new file gets a head: in an existing file, a missing head means that someone removed it.
                 self._begin_audit_log()
             self.connection.execute(f"PRAGMA user_version={len(scripts)}")
+            self.connection.execute(
+                "INSERT OR IGNORE INTO programs VALUES (?, ?, ?)",
+                (len(scripts), __version__, int(time.time())),
+            )
 
-    def _read_version(self) -> int:
+    def _describe_newer(self, version: int, known: int) -> StoreError:
+        """Return the error about a store that a newer version of the program wrote, which it names."""
+        try:
+            row = self.connection.execute(
+                "SELECT program FROM programs WHERE store_version = ?", (version,)
+            ).fetchone()
+        except sqlite3.Error:
+            row = None
+        program = row[0] if row is not None and row[0].isprintable() else "a newer version"
+        return StoreError(
+            f"the store was written by intramural {program} (tables of version {version}), and this is intramural "
+            f"{__version__} (version {known})",
+            "Install the newer version again. To stay with this one, `intramural rollback` puts the store back as it "
+            "was before the upgrade. Nothing was read or written.",
+        )
+
+    def read_version(self) -> int:
+        """Return the version of the file's tables."""
         return int(self.connection.execute("PRAGMA user_version").fetchone()[0])
 
     def _begin_audit_log(self) -> None:
@@ -130,6 +157,23 @@ class Database:
         except (ValueError, TypeError, KeyError):
             return None  # it was changed, which reading the log reports
         return at if isinstance(at, int) else None
+
+    def measure_size(self) -> int:
+        """Return the size of the file in bytes, as it is without its write-ahead log."""
+        (pages,) = self.connection.execute("PRAGMA page_count").fetchone()
+        (page_size,) = self.connection.execute("PRAGMA page_size").fetchone()
+        return int(pages) * int(page_size)
+
+    def check_integrity(self) -> None:
+        """Check the structure of the file, without its content.
+
+        Raises:
+            StoreError: it is damaged.
+        """
+        with translate_errors("checked"):
+            (finding,) = self.connection.execute("PRAGMA quick_check(1)").fetchone()
+        if finding != "ok":
+            raise StoreError("the store's file is damaged", "Restore it from a backup.")
 
     def write_head(self, head: AuditHead) -> None:
         """Replace the log's head."""
@@ -202,6 +246,15 @@ class Database:
                 if self.connection.in_transaction:
                     self.connection.execute("ROLLBACK")
                 raise
+
+
+def count_versions() -> int:
+    """Return the version of the tables that this program writes."""
+    return len(_list_scripts())
+
+
+def _list_scripts() -> list[Path]:
+    return sorted((Path(__file__).parent / "migrations").glob("*.sql"))
 
 
 def _create_private_file(path: Path) -> None:

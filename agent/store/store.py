@@ -4,9 +4,10 @@ A run is written in three steps, each safe to repeat: `runs.begin` (its instance
 scores, in small transactions as they arrive) and `runs.end`. A killed run leaves only complete transactions.
 """
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from agent import __version__
 from agent.errors import StoreError
 from agent.store.accounts import Accounts
 from agent.store.alerts import Alerts
@@ -16,6 +17,7 @@ from agent.store.audiences import EVERYTHING, Audience
 from agent.store.audit import AuditLog
 from agent.store.calibrations import Calibrations
 from agent.store.clock import DAY_S, StoreClock
+from agent.store.copies import Copies
 from agent.store.database import Database, translate_errors
 from agent.store.findings import Findings
 from agent.store.identities import Identities
@@ -29,6 +31,7 @@ from agent.store.runs import Runs
 from agent.store.scores import Scores
 from agent.store.sessions import Sessions
 from agent.store.sign_ins import SignIns
+from agent.store.upgrade import delete_texts, list_kept, purge_others
 from agent.store.vault import Vault
 
 _LATEST = 2**63 - 1  # the latest time that a row can have
@@ -55,6 +58,7 @@ class Store:
         api_tokens: secrets of programs that use the service.
         sign_ins: failed attempts to sign in, and people who are at the OpenID provider.
         audit: the chained log of events.
+        copies: copies of this site that are known, and deletions of texts.
         clock: the time, as far as the store believes the machine's clock.
     """
 
@@ -91,6 +95,19 @@ class Store:
         self.api_tokens = ApiTokens(self.database)
         self.sign_ins = SignIns(self.database)
         self.audit = AuditLog(self.database)
+        self.copies = Copies(self.database, self.clock)
+        if self.database.upgraded_from is not None:
+            self._note_upgrade(self.database.upgraded_from)
+
+    def _note_upgrade(self, version: int) -> None:
+        """Record that the tables were upgraded, and that there is a file with the store before."""
+        with self.transaction():
+            copy = self.copies.note_upgrade(version)
+        with suppress(StoreError):  # a log that somebody changed is for its readers to report
+            self.audit.record(
+                "store upgraded",
+                f"from={version} to={self.database.read_version()} program={__version__} copy={copy}",
+            )
 
     def close(self) -> None:
         """Close the connection; a clean close merges the write-ahead log into the file."""
@@ -110,29 +127,16 @@ class Store:
 
         Raises:
             ClockError: the age of texts is not certain; nothing was deleted.
+            StoreError: a file of the store before an upgrade cannot be purged; nothing else was deleted.
         """
         last = _LATEST
         if older_than_days:
             last = self.clock.check_before_purge() - older_than_days * DAY_S
-        connection = self.database.connection
+        purge_others(self.database.path, last)
         with self.transaction():
-            deleted = connection.execute(
-                "DELETE FROM answers WHERE created_at <= ?", (last,)
-            ).rowcount
-            deleted += connection.execute(
-                "DELETE FROM judgements WHERE created_at <= ?", (last,)
-            ).rowcount
-            deleted += connection.execute(
-                "DELETE FROM records WHERE last_used_at <= ?", (last,)
-            ).rowcount
-            deleted += connection.execute(
-                "UPDATE reviewed_texts SET sealed = NULL WHERE sealed IS NOT NULL"
-                " AND review IN (SELECT name FROM reviews WHERE made_at <= ?)",
-                (last,),
-            ).rowcount
-            connection.execute(
-                "DELETE FROM findings"
-            )  # recomputed from the remaining texts when needed
+            deleted = delete_texts(self.database.connection, last)
+            self.copies.note_deletion(deleted)
+            self.copies.note_purged_upgrades()
         self.rewrite_file()
         return deleted
 
@@ -146,7 +150,15 @@ class Store:
         No run may begin meanwhile (`runs.hold_beginnings`). `rewrite_file` must follow, outside of any transaction.
         """
         with self.transaction():
-            return delete_content(self.database.connection, run_id)
+            deleted = delete_content(self.database.connection, run_id)
+            self.copies.note_deletion(deleted.texts)
+        return deleted
+
+    def forget_kept_upgrades(self) -> None:
+        """Delete the files with the store before an upgrade, so that it cannot be rolled back."""
+        for kept in list_kept(self.database.path):
+            kept.unlink()
+        self.copies.forget_upgrade()
 
     def rewrite_file(self) -> None:
         """Write the file anew, so that nothing of deleted rows is left in it or in its write-ahead log.

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from agent.access.roles import Action
 from agent.delivery.outbox import State
+from agent.disclosure.restored_site import describe_restoration, find_open_restoration
 from agent.errors import AgentError
 from agent.io.disk_room import find_room, is_nearly_full
 from agent.io.wording import format_count, format_size
@@ -50,7 +51,10 @@ def list_points(desk: Desk, call: Call, known: Known) -> Iterator[Point]:
     """Yield what needs the caller's attention, the most urgent first."""
     caller = call.signed_in
     if caller.can_enter(Action.VIEW_HEALTH):
+        yield from _list_clock(desk)
         yield from _list_machine(desk, known)
+    if caller.can_enter(Action.MANAGE_KEYS):
+        yield from _list_restored(desk)
     if caller.can_enter(Action.MANAGE_ACCOUNTS):
         yield from _list_accounts(desk)
     if caller.can_enter(Action.VIEW_OUTBOX):
@@ -74,6 +78,22 @@ def _list_machine(desk: Desk, known: Known) -> Iterator[Point]:
     report = desk.service.health.report
     if report is not None and (failed := len(report.select("failed"))):
         yield Point(f"{format_count(failed, 'check')} of the site failed.", HEALTH)
+
+
+def _list_restored(desk: Desk) -> Iterator[Point]:
+    restoration = find_open_restoration(desk.site, desk.store)
+    if restoration is not None:
+        sentence = describe_restoration(restoration)
+        yield Point(
+            f"{sentence[0].upper()}{sentence[1:]}. Nothing is submitted.", "/federation/reset"
+        )
+
+
+def _list_clock(desk: Desk) -> Iterator[Point]:
+    fault = desk.store.clock.find_fault()
+    if fault is not None:
+        sentence = fault.describe()
+        yield Point(f"{sentence[0].upper()}{sentence[1:]}.", HEALTH)
 
 
 def _list_accounts(desk: Desk) -> Iterator[Point]:

@@ -5,6 +5,11 @@ from functools import partial
 from starlette.responses import Response
 
 from agent.disclosure.key_requests import ResetWish, draft_reset
+from agent.disclosure.restored_site import (
+    continue_after_restore,
+    describe_restoration,
+    find_open_restoration,
+)
 from agent.disclosure.site_standing import (
     SiteStanding,
     choose_reset_reason,
@@ -36,11 +41,14 @@ def show_reset_form(desk: Desk, call: Call) -> Response:
 
 
 def answer_reset_form(desk: Desk, call: Call) -> Response:
-    """Compare this machine with the aggregator's log or, when that was asked for, make the request."""
+    """Compare this machine with the aggregator's log and, when that was asked for, go on or make the request."""
     standing = None
     try:
-        wish = None if call.get("step") == "compare" else _read_reset_wish(call)
+        step = call.get("step")
+        wish = None if step in ("compare", "continue") else _read_reset_wish(call)
         standing = read_standing(desk.site, _read_carried_head(call), desk.store.clock.today_day())
+        if step == "continue":
+            return _continue(desk, call, standing)
         if wish is None:
             return _draw_reset_form(desk, call, standing=standing)
         record_event(desk, call, BEGUN, "kind=reset")
@@ -56,6 +64,22 @@ def answer_reset_form(desk: Desk, call: Call) -> Response:
         return _draw_reset_form(desk, call, status=_REFUSED, problem=problem, standing=standing)
     words = "The request is made. It waits for a steward, in the outbox."
     return desk.confirm(call, "/federation/requests/reset", words)
+
+
+def _continue(desk: Desk, call: Call, standing: SiteStanding) -> Response:
+    """Let a restored site submit again, which has lost nothing."""
+    if call.get("head"):
+        raise ConfigError(
+            "a head that was carried here may be older than what this site has sent since",
+            "On the site's machine, `intramural reset continue --head FILE --head-is-new` takes a new one.",
+        )
+    if call.get("alone") != "yes":
+        raise ConfigError(
+            "somebody must know that no other machine runs as this site",
+            "Tick the box, or ask for a new epoch.",
+        )
+    continue_after_restore(desk.site, standing, partial(record_event, desk, call))
+    return desk.confirm(call, "/federation", "Nothing is lost. This site submits again.")
 
 
 def _read_reset_wish(call: Call) -> ResetWish:
@@ -97,6 +121,7 @@ def _draw_reset_form(
 ) -> Response:
     require_registry(desk)
     suggested = call.get("reason")
+    restoration = find_open_restoration(desk.site, desk.store)
     if standing is not None and not suggested and not standing.comparison.is_whole:
         suggested = choose_reset_reason(standing)
     return desk.draw(
@@ -110,4 +135,5 @@ def _draw_reset_form(
         reasons=_REASONS,
         chosen=suggested,
         head=call.get("head"),
+        restored="" if restoration is None else describe_restoration(restoration),
     )

@@ -99,3 +99,42 @@ def test_a_reset_without_its_reason_or_its_new_key_is_refused(
     refused = joined.sign_in("ada").submit("/federation/reset", step="request", reason=reason)
     assert refused.status_code == 409
     assert 'role="alert"' in refused.text
+
+
+def test_a_restored_site_shows_its_results_and_submits_nothing_until_it_was_compared(
+    joined: RunningService, site: Site
+) -> None:
+    with site.store() as store:
+        store.copies.mark_restored("0123456789abcdef", 1_790_000_000, "")
+    ada, stella = joined.sign_in("ada"), joined.sign_in("stella")
+    assert "This site was restored from a copy of 2026-09-21" in read(ada.get("/").text)
+    refused = stella.submit("/outbox/send")
+    assert refused.status_code in {400, 409}
+    assert "was restored from a copy" in read(refused.text)
+    assert stella.get("/results/index.html").status_code == 200
+    page = ada.get("/federation/reset").text
+    assert "nothing is drafted, approved or sent" in read(page)
+    assert "Submit again from here" not in page
+    page = ada.submit("/federation/reset", step="compare").text
+    assert "Submit again from here" in page
+    unsure = ada.submit("/federation/reset", step="continue")
+    assert unsure.status_code == 409
+    carried = ada.submit("/federation/reset", step="continue", alone="yes", head="a head")
+    assert carried.status_code == 409
+    assert stella.submit("/outbox/send").status_code in {400, 409}
+    assert ada.submit("/federation/reset", step="continue", alone="yes").status_code == 303
+    assert stella.submit("/outbox/send").status_code == 303
+    assert "was restored" not in read(ada.get("/").text)
+
+
+def test_a_restored_site_that_lost_something_cannot_simply_continue_on_the_page(
+    joined: RunningService, site: Site, tmp_path: Path
+) -> None:
+    restore_backup(joined, site, tmp_path)
+    with site.store() as store:
+        store.copies.mark_restored("0123456789abcdef", 1_790_000_000, "")
+    ada = joined.sign_in("ada")
+    assert "Submit again from here" not in ada.submit("/federation/reset", step="compare").text
+    refused = ada.submit("/federation/reset", step="continue", alone="yes")
+    assert refused.status_code == 409
+    assert "cannot simply continue" in read(refused.text)

@@ -10,6 +10,7 @@ from agent.io.disk_room import DiskRoom
 from agent.store import Account, QueuedCommand, Role
 from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import PASSWORD, RunningService
+from tests.agent.store.set_clock import SetClock
 
 
 def fail_job(running: RunningService, account: str, *arguments: str) -> None:
@@ -61,6 +62,25 @@ def test_a_full_disk_is_shown_to_those_who_see_the_health(
     monkeypatch.setattr("agent.service.web.attention.find_room", find_none)
     assert "The disk is nearly full: 1.0 MB are free" in running.sign_in("ada").get("/").text
     assert "disk" not in running.sign_in("vera").get("/").text
+
+
+def test_a_wrong_clock_is_shown_to_those_who_see_the_health(
+    filled: FilledSite, monkeypatch: pytest.MonkeyPatch
+):
+    people = {"ada": Role.ADMINISTRATOR, "vera": Role.VIEWER}
+    with filled.site.store() as store:
+        for name, role in people.items():
+            add_account(
+                store, name, frozenset({role}), time.time(), password=PASSWORD, own_password=True
+            )
+    monkeypatch.setattr("agent.store.clock.read_clock", SetClock(1_580_000_000).read)
+    service = RunningService(filled.site)
+    try:
+        pages = {name: service.sign_in(name).get("/").text for name in people}
+    finally:
+        service.stop()
+    assert "clock says 2020-01-26" in pages["ada"]
+    assert "clock says" not in pages["vera"]
 
 
 def test_jobs_that_nothing_works_off_are_noticed(running: RunningService):
