@@ -23,7 +23,7 @@ from agent.monitoring.events import EVENTS, WITHHELD, name_event
 from agent.site.directory import Site
 from agent.store import Role
 from tests.agent.fault_server import Asked, FaultServer, Message
-from tests.agent.jobs.queued_site import open_queue
+from tests.agent.jobs.queued_site import asks_notes, open_queue, wait_for
 from tests.canaries import Canaries, Finder
 from tests.end_to_end.conftest import UserSite, intramural, write_benchmark
 
@@ -188,3 +188,24 @@ def test_the_option_overrides_the_settings_and_wrong_settings_are_told_as_before
     wrong = site.intramural("runs", "list")
     assert wrong.returncode == 2
     assert "log_file: expected a path" in wrong.stderr
+
+
+@pytest.mark.timeout(300)
+def test_a_job_of_a_service_that_its_manager_ends_stays_in_the_queue(
+    make_site: Callable[..., UserSite],
+):
+    site = make_site()
+    slow = FaultServer(models=["test/model"], latency_s=5)
+    with slow as server, open_queue(site) as queue:
+        job = queue.queue(server.url, "test/model")
+        site.set("log_level: info\nlog_format: json\nlog_file: agent.log")
+        with serve(site) as (process, _):
+            wait_for(lambda: asks_notes(server), "questions")
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert queue.state(job) == "queued"
+    lines = read(site.directory / "agent.log")
+    events = [line["event"] for line in lines if line["process"] == process.pid]
+    assert events[-3:] == ["service_stopped", "job_ended", "command_ended"]
+    assert [line["state"] for line in lines if line["event"] == "job_ended"] == ["queued"]
