@@ -44,7 +44,7 @@ MIN_SEATS = (
     2  # minimum seats of a jury, since a single judge's grades cannot be compared with another's
 )
 IDENTIFIERS = ("Margarethe Oberhuber-Quill", "555-867-5309", "MRN 4471982", "03/14/1951")
-_SAMPLE_ONLY = "{count} have only their invented sample (see `intramural datasets list`)"
+_SAMPLE_ONLY = "{count} have only their sample, real or invented (see `intramural datasets list`)"
 _DATA_READY = "the data of {count} is ready (see `intramural datasets list`)"
 SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".format(*IDENTIFIERS)
 

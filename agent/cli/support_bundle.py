@@ -29,7 +29,7 @@ def support_bundle(site: "Site", file: Path, yes: bool) -> None:
     text = json.dumps(collect_content(site), indent=1, sort_keys=True) + "\n"
     click.echo(text, nl=False)
     if not yes:
-        click.confirm(f"Write this to {file.name}?", abort=True, err=True)
+        ask_to_write(file)
     with open_new(file) as opened:
         opened.write(text)
     try:
@@ -38,3 +38,21 @@ def support_bundle(site: "Site", file: Path, yes: bool) -> None:
     except AgentError:
         click.echo("note: the audit log cannot be written, so it does not have this", err=True)
     click.echo(f"written to {file}", err=True)
+
+
+def ask_to_write(file: Path) -> None:
+    """Ask whether the file is to be written, and end the command if not.
+
+    Raises:
+        ConfigError: nobody can be asked.
+    """
+    from agent.errors import ConfigError
+
+    try:
+        click.confirm(f"Write this to {file.name}?", abort=True, err=True)
+    except click.Abort as aborted:
+        if not isinstance(aborted.__context__, EOFError):
+            raise
+        raise ConfigError(
+            "nobody said yes, so no file was written", "Without a terminal, give --yes."
+        ) from None

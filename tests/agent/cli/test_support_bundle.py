@@ -1,6 +1,7 @@
 """What helpers get has no name and no text of the site, whatever is planted there, and however broken it is."""
 
 import getpass
+import io
 import json
 import os
 import shutil
@@ -206,6 +207,18 @@ def test_the_content_is_shown_before_a_person_is_asked_and_no_leaves_no_file(
     assert asked == ["Write this to bundle.json?"]
     assert done.returncode == 130
     assert json.loads(done.stdout)["format"] == 1
+    assert not file.exists()
+
+
+def test_where_nobody_can_be_asked_the_option_is_named(
+    filled: FilledSite, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    file = filled.site.directory.parent / "bundle.json"
+    words = ("--site", filled.site.directory, "support-bundle", file)
+    done = intramural(*words, cwd=file.parent)
+    assert done.returncode == 2
+    assert "give --yes" in done.stderr
     assert not file.exists()
 
 
