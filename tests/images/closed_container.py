@@ -7,12 +7,13 @@ import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-# Arguments: the image's root, the folder on the machine that is the volume, and where the volume goes.
+# Arguments: the image's root, the folder on the machine that is the volume, and where the volume goes; then pairs of a
+# folder or file of the machine and where it goes, read-only.
 _ENTER = r"""
 set -eu
 mount --make-rprivate /
@@ -27,7 +28,15 @@ for device in null zero full random urandom; do
   touch "$1/dev/$device"
   mount --bind "/dev/$device" "$1/dev/$device"
 done
-mount -o remount,bind,ro "$1"
+root=$1
+shift 3
+while [ $# -gt 0 ]; do
+  if [ -d "$1" ]; then mkdir -p "$root$2"; fi
+  mount --bind "$1" "$root$2"
+  mount -o remount,bind,ro "$root$2"
+  shift 2
+done
+mount -o remount,bind,ro "$root"
 ip link set lo up
 echo entered
 exec sleep infinity
@@ -101,7 +110,12 @@ def ask_to_stop(running: "subprocess.Popen[bytes]") -> None:
 
 @contextmanager
 def enter_root(
-    root: Path, volume: Path, place: str, user: str, environment: Sequence[str]
+    root: Path,
+    volume: Path,
+    place: str,
+    user: str,
+    environment: Sequence[str],
+    given: Mapping[str, Path],
 ) -> Iterator[ClosedContainer]:
     """Make the namespaces of a container, until the end of the block.
 
@@ -111,9 +125,13 @@ def enter_root(
         place: where the volume is inside.
         user: the account, UID:GID.
         environment: the variables, NAME=VALUE each.
+        given: files and folders that are mounted read-only, by their place inside.
     """
     unshare = ("unshare", *_NAMESPACES, "sh", "-c", _ENTER, "sh")
-    holder = subprocess.Popen((*unshare, str(root), str(volume), place), stdout=subprocess.PIPE)
+    mounts = [word for inside, path in given.items() for word in (str(path), inside)]
+    holder = subprocess.Popen(
+        (*unshare, str(root), str(volume), place, *mounts), stdout=subprocess.PIPE
+    )
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"entered\n"

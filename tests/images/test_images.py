@@ -8,14 +8,17 @@ import stat
 import subprocess
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.deploy.guides import DEPLOY
+from tests.end_to_end.wire import PrivateAuthority
 from tests.images.closed_container import ClosedContainer, ask_to_stop, enter_root
 
 ROOT = DEPLOY.parent
@@ -139,19 +142,27 @@ def test_buildah_runs_the_whole_demo_as_the_images_account(engine: Engine):
 
 
 @contextmanager
-def enter_image(engine: Engine, image: str, volume: Path) -> Iterator[ClosedContainer]:
+def enter_image(
+    engine: Engine,
+    image: str,
+    volume: Path,
+    environment: Sequence[str] = (),
+    given: Mapping[str, Path] = MappingProxyType({}),
+) -> Iterator[ClosedContainer]:
     """Make a closed container of an image, as the image states it, until the end of the block.
 
     Its volume is as Kubernetes gives it: root's, with a group that may write and that new folders inherit.
     """
     config = inspect(engine, image)
-    volume.mkdir()
-    os.chown(volume, 0, ACCOUNT)
-    volume.chmod(0o2775)
+    if not volume.exists():
+        volume.mkdir()
+        os.chown(volume, 0, ACCOUNT)
+        volume.chmod(0o2775)
     (place,) = config["Volumes"]
     with engine.make_container(image) as container:
         root = Path(engine.do("buildah", "mount", container).strip())
-        with enter_root(root, volume, place, config["User"], config["Env"]) as closed:
+        variables = (*config["Env"], *environment)
+        with enter_root(root, volume, place, config["User"], variables, given) as closed:
             yield closed
 
 
@@ -198,15 +209,84 @@ def test_a_program_started_as_the_guide_says_becomes_healthy_and_stops_when_aske
         assert run_to_the_end(closed, (*once, str(made), *config["Entrypoint"], *first))
         assert run_to_the_end(closed, (*once, str(made), *config["Entrypoint"], *first)) == ""
         assert closed.run(check).returncode == 1
-        running = closed.start((*config["Entrypoint"], *service), log)
-        try:
-            until = time.monotonic() + PATIENCE_S
-            while closed.run(check).returncode != 0:
-                assert running.poll() is None, log.read_text()
-                assert time.monotonic() < until, log.read_text()
-                time.sleep(1)
-            ask_to_stop(running)
-            assert running.wait(PATIENCE_S) == 0, log.read_text()
-        finally:
-            running.kill()
-            running.wait()
+        program = (*config["Entrypoint"], *service)
+        with start_and_stop(closed, program, log) as running:
+            await_success(closed, check, running, log)
+
+
+@contextmanager
+def start_and_stop(
+    closed: ClosedContainer, program: Sequence[str], log: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run a program as process 1 during the block; it must end well when it is asked to."""
+    running = closed.start(program, log)
+    try:
+        yield running
+        ask_to_stop(running)
+        assert running.wait(PATIENCE_S) == 0, log.read_text()
+    finally:
+        running.kill()
+        running.wait()
+
+
+def await_success(
+    closed: ClosedContainer, check: Sequence[str], running: "subprocess.Popen[bytes]", log: Path
+) -> None:
+    """Repeat a check until it succeeds, while a program runs."""
+    until = time.monotonic() + PATIENCE_S
+    while (done := closed.run(check)).returncode != 0:
+        assert running.poll() is None, log.read_text()
+        assert time.monotonic() < until, done.stderr + log.read_text()
+        time.sleep(1)
+
+
+_ASK = """\
+import ssl, sys, urllib.request
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+urllib.request.urlopen(sys.argv[1], context=context)
+"""
+
+
+def test_the_agent_of_the_kubernetes_overlay_becomes_ready_with_its_settings_and_secrets(
+    engine: Engine, tmp_path: Path
+):
+    overlay = DEPLOY / "kubernetes/overlays/agent"
+    agent, *_ = yaml.safe_load_all((overlay / "agent.yaml").read_text("utf-8"))
+    (purge,) = yaml.safe_load_all((overlay / "purge.yaml").read_text("utf-8"))
+    maps = yaml.safe_load((overlay / "kustomization.yaml").read_text("utf-8"))["configMapGenerator"]
+    pod = agent["spec"]["template"]["spec"]
+    (make_site,), (container,) = pod["initContainers"], pod["containers"]
+    (purging,) = purge["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    places = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+    settings = [*maps[0]["literals"], f"CREDENTIALS_DIRECTORY={places['secrets']}"]
+    given = {
+        places["secrets"]: write_secrets(tmp_path),
+        places["models"]: overlay / "model_deployments.yaml",
+    }
+    probe = container["readinessProbe"]["httpGet"]
+    address = f"https://127.0.0.1:{container['ports'][0]['containerPort']}{probe['path']}"
+    ask = ("/opt/intramural/bin/python", "-c", _ASK, address)
+    volume, log = tmp_path / "volume", tmp_path / "log"
+    config = inspect(engine, AGENT)
+    with enter_image(engine, AGENT, volume) as closed:
+        run_to_the_end(closed, (*make_site["command"], *make_site["args"]))
+    with enter_image(engine, AGENT, volume, settings, given) as closed:
+        program = (*config["Entrypoint"], *container["args"])
+        with start_and_stop(closed, program, log) as running:
+            await_success(closed, ask, running, log)
+            assert closed.run(config["Healthcheck"]["Test"][1:]).returncode == 0
+            run_to_the_end(closed, (*config["Entrypoint"], *purging["args"]))
+
+
+def write_secrets(folder: Path) -> Path:
+    """Return a folder with the agent's secrets, as Kubernetes mounts them."""
+    identity = PrivateAuthority(folder).issue("eval.hospital.example")
+    secrets = folder / "secrets"
+    secrets.mkdir()
+    for name, source in (("certificate", identity.certificate), ("key", identity.key)):
+        file = secrets / f"service-tls-{name}"
+        file.write_bytes(Path(source).read_bytes())
+        os.chown(file, 0, ACCOUNT)
+        file.chmod(0o440)
+    return secrets
