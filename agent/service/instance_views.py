@@ -62,7 +62,8 @@ class CaseView:
         status: the reason why there is no answer to show, or empty if there is one.
         outcome: its outcome under the listed metric. An instance of a whole-run metric is "counted" or "unscored".
         score: its score under that metric; None if it has none.
-        reason: why it has no score; empty if it has one.
+        reason: why it has no score, as pages call it; empty if it has one.
+        reason_code: the same as programs call it.
         read: what that metric read from the answer; None if that is the whole text or may not be shown.
         why: why it has this outcome, in sentences.
         titles: what pages call the run's metrics, by their names.
@@ -73,6 +74,7 @@ class CaseView:
     outcome: Outcome
     score: float | None
     reason: str
+    reason_code: str
     read: Redacted | None
     why: str
     titles: Mapping[str, str]
@@ -508,6 +510,7 @@ def _build_case(listed: _Listed, case: ClearedCase) -> CaseView:
         outcome=outcome,
         score=score,
         reason="" if reason is None else find_word(reason, "reason"),
+        reason_code="" if reason is None else reason.value.replace("_", " "),
         read=_find_read(metric, case),
         why=_explain_outcome(metric, case, score, reason),
         titles=_list_titles(listed.run.details.metrics),

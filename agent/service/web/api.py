@@ -242,7 +242,7 @@ def _build_list(view: InstancesPage) -> InstanceList:
             number=case.position + 1,
             outcome=shown.outcome,
             score=shown.score,
-            reason=shown.reason,
+            reason=shown.reason_code,
             prompt=prompt,
             answer=case.answer,
         )

@@ -102,7 +102,7 @@ def test_too_many_answers_are_left_to_the_command(
 def test_other_files_do_not_exist(running: RunningService, run_id: str, fields: dict[str, str]):
     del run_id
     dana = running.sign_in("dana")
-    assert "no such file" in dana.submit(PAGE, **fields).text
+    assert "No such file" in dana.submit(PAGE, **fields).text
     assert "no such suite" in dana.submit("/downloads/spring", table="figures", form="csv").text
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.cli.submission import submission
+from agent.service.web.benchmark_titles import BenchmarkTitles
+from agent.service.words import name_figure
 from agent.site.directory import Site
 from agent.store import Account, AuditEvent
 from agent.store.audit import AuditLog
@@ -23,14 +25,14 @@ def read(text: str) -> str:
 def test_a_steward_reads_every_figure_its_verdict_and_every_byte(
     member: RunningService, site: Site
 ) -> None:
-    stella = member.sign_in("stella")
+    stella, find_title = member.sign_in("stella"), BenchmarkTitles().find
     for draft in drafts(site):
         page = read(stella.get(f"/outbox/{draft['digest']}").text)
         assert draft["payload"] in page
         for word in draft["gate_words"].values():
             assert word in page
         for figure in draft["figures"]:
-            assert figure["subject"] in page
+            assert name_figure(figure["subject"], lambda name: find_title(name, None)) in page
             assert figure["value"] in page
         assert "No result of this model for this scorecard was accepted before" in page
 
