@@ -47,7 +47,7 @@ def share_counts(folder: Path) -> Iterator[None]:
 def _has_reader(folder: Path) -> bool:
     """Return whether a service holds the lock of the folder."""
     try:
-        descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
@@ -127,7 +127,9 @@ class CountReader:
             OSError
         ):  # such as a full disk: only the counts of other processes are missing then
             folder.mkdir(mode=0o700, exist_ok=True)
-            self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            (folder / _LOCK).touch(mode=0o600)
+            # A service that holds no file open for writing does not keep its disk from being made read-only.
+            self._lock = os.open(folder / _LOCK, os.O_RDONLY | os.O_CLOEXEC)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._forget_earlier()
 

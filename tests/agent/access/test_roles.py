@@ -45,6 +45,7 @@ approve_submissions  - - y -
 send_submissions     - y y -
 view_receipts        - y y y
 review_redaction     - - y -
+view_metrics         y y y y
 view_health          - y - y
 change_settings      - - - y
 manage_keys          - - - y
