@@ -126,10 +126,10 @@ PLACES: Final[Mapping[str, Place]] = {
 
 MACHINE_ONLY: Final = frozenset(
     {
-        "accounts password", "alerts test", "audit", "audit verify", "benchmarks check", "benchmarks new",
-        "benchmarks scorecard", "benchmarks template", "clock show", "enroll", "export", "import", "init",
-        "jobs dispatch", "judge", "models check", "models serve", "models stop", "purge", "redact bench", "redact helm",
-        "redact review", "rescore", "serve", "steward-key",
+        "accounts password", "alerts test", "audit", "audit verify", "backup", "benchmarks check", "benchmarks new",
+        "benchmarks scorecard", "benchmarks template", "clock show", "copies list", "enroll", "export", "import",
+        "init", "jobs dispatch", "judge", "models check", "models serve", "models stop", "purge", "redact bench",
+        "redact helm", "redact review", "rescore", "rollback", "serve", "steward-key",
     }
 )  # fmt: skip
 """Commands for which there is no page: somebody with access to the machine runs them."""
