@@ -161,7 +161,7 @@ def test_the_events_of_a_job_are_on_the_services_standard_error_and_not_in_the_j
         queue.processes.append(process)  # ended with the queue, whatever happens
         queue.wait_until_ended(job)
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=200)
         assert "run_ended" not in queue.log(job)
     lines = [json.loads(line) for line in errors.splitlines()]
     by_event = {line["event"]: line for line in lines}
@@ -190,7 +190,7 @@ def test_the_option_overrides_the_settings_and_wrong_settings_are_told_as_before
     assert "log_file: expected a path" in wrong.stderr
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(400)
 def test_a_job_of_a_service_that_its_manager_ends_stays_in_the_queue(
     make_site: Callable[..., UserSite],
 ):
@@ -202,7 +202,7 @@ def test_a_job_of_a_service_that_its_manager_ends_stays_in_the_queue(
         with serve(site) as (process, _):
             wait_for(lambda: asks_notes(server), "questions")
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=200)
         assert process.returncode == 0
         assert queue.state(job) == "queued"
     lines = read(site.directory / "agent.log")
