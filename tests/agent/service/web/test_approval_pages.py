@@ -125,7 +125,7 @@ def test_a_second_account_does_not_help_if_it_signs_with_a_key_of_the_first(
     assert drafted.status_code == 303, drafted.text
     stella = joined.sign_in("stella")
     signed = steward.approve(stella.get("/outbox/request").content, key)
-    expect_refusal(stella, signed, "The key of the approval belongs to someone who had a part")
+    expect_refusal(stella, signed, "the key of the approval belongs to someone who had a part")
     assert states(site, "result") == ["approved", "prepared"]
 
 

@@ -140,7 +140,7 @@ def test_a_key_of_who_asked_signs_nothing_through_another_account(
     signed = steward.sign_request(request, tmp_path / "steward.key")
     status, words = hand_in(stella, "rotate", signed)
     assert status == 409
-    assert "The key of the approval belongs to someone" in words
+    assert "the key of the approval belongs to someone" in words
 
 
 def test_an_aggregator_that_is_down_leaves_a_request_that_can_be_sent_again(
