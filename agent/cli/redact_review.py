@@ -217,13 +217,15 @@ def delete(site: Site, name: str) -> None:
 
 def _mark_text(store: "Store", name: str, text: "ReviewedText", total: int) -> bool:
     """Show one text and store the reviewer's marks; return False if the reviewer wants to stop."""
-    from agent.redaction.gateway.cases import Revealing
+    from agent.redaction.gateway.cases import Revealing, add_system_account
     from agent.review.marking import ReviewVerdict
     from agent.review.record_marks import keep_verdict, read_spans
 
     assert text.content is not None
     spans = read_spans(text.content["found"])
-    revealing = Revealing(lambda event: store.audit.record("reveal", event), "review")
+    revealing = Revealing(
+        lambda event: store.audit.record("reveal", add_system_account(event)), "review"
+    )
     [[shown]] = revealing.clear_records([[text.content["text"]]], f"name={name} item={text.item}")
     click.secho(f"\nText {text.item} of {total}, {format_count(len(spans), 'mark')}", bold=True)
     click.echo(_format_marked(shown, spans))

@@ -190,7 +190,7 @@ def reveal_gold_rows(store: "Store", name: str, by: str = "") -> list[dict[str, 
     Raises:
         ConfigError: no text was reviewed yet.
     """
-    from agent.redaction.gateway.cases import Revealing
+    from agent.redaction.gateway.cases import Revealing, add_system_account
 
     rows = list(_list_gold_rows(store, name))
     if not rows:
@@ -198,7 +198,9 @@ def reveal_gold_rows(store: "Store", name: str, by: str = "") -> list[dict[str, 
             f"no text of review {name} has been reviewed yet",
             f"Run `intramural redact review mark {name}`.",
         )
-    revealing = Revealing(lambda event: store.audit.record("reveal", event, by), "review")
+    revealing = Revealing(
+        lambda event: store.audit.record("reveal", add_system_account(event, by), by), "review"
+    )
     revealing.clear_records([[row["text"] for row in rows]], f"name={name} gold={len(rows)}")
     return rows
 

@@ -3,6 +3,7 @@
 This is the only path from the store to pages and exports.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -289,6 +290,14 @@ class Revealing(Clearer):
         return [[next(texts) for _ in record] for record in records]
 
 
+def add_system_account(event: str, by: str = "") -> str:
+    """Return an event for the audit log with the system's account that runs this program.
+
+    An event of the service is returned as it is: it names the person, `by`, and the system's account is the service's.
+    """
+    return event if by or not hasattr(os, "getuid") else f"{event} uid={os.getuid()}"
+
+
 def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) -> Clearer:
     """Open the clearer for the site's instances: under its redaction policy, or with `reveal`, with its audit log.
 
@@ -298,7 +307,9 @@ def open_clearer(site: "Site", store: "Store", *, reveal: bool, purpose: str) ->
     from agent.redaction import open_redactor
 
     if reveal:
-        return Revealing(lambda event: store.audit.record("reveal", event), purpose)
+        return Revealing(
+            lambda event: store.audit.record("reveal", add_system_account(event)), purpose
+        )
     # An export is often repeated, so its detections are stored. Viewing pages does not change the store.
     findings = store.findings if purpose == "export" else None
     return Redacting(

@@ -1,6 +1,7 @@
 """A reviewer goes through a sample at the terminal: marks are kept sealed, every text shown is in the audit log."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -97,8 +98,8 @@ def test_every_text_shown_is_in_the_audit_log_and_none_is_in_the_clear(filled: F
     call(filled.site, "mark", "spring", typed="q\n")
     with filled.site.store() as store:
         events = [(event.event, event.detail) for event in store.audit.read_events()]
-    assert ("reveal", "review name=spring item=1") in events
-    assert ("reveal", "review name=spring item=2") not in events
+    assert ("reveal", f"review name=spring item=1 uid={os.getuid()}") in events
+    assert ("reveal", f"review name=spring item=2 uid={os.getuid()}") not in events
     kept = b"".join(
         path.read_bytes() for path in filled.site.directory.rglob("*") if path.is_file()
     )
