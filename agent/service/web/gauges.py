@@ -112,7 +112,7 @@ GAUGES: Final = (
 )
 """The closed list."""
 
-Readings = Mapping[str, float]
+Levels = Mapping[str, float]
 """The values of a gauge by the value of its label."""
 
 
@@ -134,11 +134,11 @@ class SiteGauges:
         self._find_site = find_site
         self._readiness = readiness
         self._clock = clock
-        self._slow: dict[Gauge, Readings] = {}
+        self._slow: dict[Gauge, Levels] = {}
         self._slow_at = 0.0
         self._events = _LatestEvents()
 
-    def read(self, store: Store) -> Iterator[tuple[Gauge, Readings]]:
+    def read(self, store: Store) -> Iterator[tuple[Gauge, Levels]]:
         """Yield the gauges with their values; what takes reading files is up to a minute old. Not for two threads."""
         site, now = self._find_site(), self._clock()
         checks = self._readiness.check()
@@ -161,7 +161,7 @@ class SiteGauges:
             self._slow_at = time.monotonic()
         yield from self._slow.items()
 
-    def _read_slowly(self, site: Site, store: Store) -> Iterator[tuple[Gauge, Readings]]:
+    def _read_slowly(self, site: Site, store: Store) -> Iterator[tuple[Gauge, Levels]]:
         self._events.read(store)
         yield LAST_RECEIPT, {"": self._events.last_receipt}
         yield LAST_PURGE, {"": self._events.last_purge}
@@ -205,7 +205,7 @@ def _measure_store(path: Path) -> float:
     return float(size)
 
 
-def _count_submissions(site: Site) -> Readings | None:
+def _count_submissions(site: Site) -> Levels | None:
     """Return the number of statements in each state; None if a file was changed, which `doctor` reports."""
     counts = dict.fromkeys((state.value for state in State), 0.0)
     try:

@@ -18,7 +18,7 @@ from prometheus_client.exposition import generate_latest
 
 from agent.monitoring.counters import COUNTERS, TIMERS, Timer
 from agent.monitoring.shared_counts import CountReader
-from agent.service.web.gauges import Gauge, Readings, SiteGauges
+from agent.service.web.gauges import Gauge, Levels, SiteGauges
 from agent.service.web.readiness import Readiness
 from agent.site.directory import Site
 from agent.store import Store
@@ -104,11 +104,11 @@ class _Counts:
 class _Gauges:
     """The state of the site as it was read."""
 
-    def __init__(self, readings: list[tuple[Gauge, Readings]]) -> None:
-        self._readings = readings
+    def __init__(self, levels: list[tuple[Gauge, Levels]]) -> None:
+        self._levels = levels
 
     def collect(self) -> Iterator[Metric]:
-        for gauge, values in self._readings:
+        for gauge, values in self._levels:
             family = GaugeMetricFamily(
                 gauge.name, gauge.meaning, labels=[gauge.label] if gauge.label else []
             )
