@@ -31,7 +31,8 @@ def test_no_key_secret_or_text_is_in_a_copy_in_the_clear(site: Site, copy: Path)
         if name != "agent.key":
             assert bytes.fromhex(key.decode()) not in content
     for text in (CANARY, "secret-of-the-mail-server", "notes.jsonl", "St. Example", "exact_match"):
-        for part in text.split():
+        # Shorter parts ("St.") stand in a megabyte of enciphered bytes by chance.
+        for part in (part for part in text.split() if len(part) >= 7):
             assert part.encode() not in content
     assert PASSPHRASE.encode() not in content
 
