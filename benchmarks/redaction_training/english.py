@@ -40,8 +40,12 @@ DOCUMENTS = read_entries("templates/english/documents")
 
 KINDS = ("NAME", "LOCATION", "FACILITY", "ORGANIZATION", "ADDRESS", "DATE", "ID")
 
+# Kinds of which one identifier may stand wherever another does. A name may be of a child or a family, a date a day.
+_EXCHANGED = ("FACILITY", "ORGANIZATION", "LOCATION")
+
 _BRACES = str.maketrans("❴❵⟦⟧⇥", "{}[]\t")
-_MARK = re.compile(r"[\[|\]]|\{(\w+)\}")
+# A slot, `{name}`, or an identifier as an author wrote it, with its kind: `{FACILITY=Harlan Creek Medical Center}`.
+_MARK = re.compile(r"[\[|\]]|\{(\w+)(?:=([^{}]+))?\}")
 _MONTHS = read_entries("words/english/months")
 _SPOKEN = read_entries("words/english/spoken")
 _SPOKEN_DAYS = read_entries("words/english/spoken_days")
@@ -66,6 +70,7 @@ _GREEK = read_entries("words/english/greek")
 @dataclass(frozen=True, slots=True)
 class _Slot:
     kind: str
+    written: str | None = None  # what the template's author wrote, of one of `KINDS`
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,11 @@ _Parts = tuple[str | _Slot | _Choice, ...]
 
 @cache
 def parsed(template: str) -> _Parts:
-    """Return a template in parts. A bar outside all brackets stands for itself."""
+    """Return a template in parts. A bar outside all brackets stands for itself.
+
+    Raises:
+        ValueError: a bracket is not closed, or an identifier is of no kind in `KINDS`.
+    """
     open_choices: list[list[list[str | _Slot | _Choice]]] = [[[]]]
     end = 0
     for mark in _MARK.finditer(template):
@@ -86,8 +95,10 @@ def parsed(template: str) -> _Parts:
         if mark.start() > end:
             now.append(template[end : mark.start()])
         end = mark.end()
+        if mark.group(2) and mark.group(1) not in KINDS:
+            raise ValueError(f"a template has an identifier of an unknown kind: {mark.group()}")
         if mark.group(1):
-            now.append(_Slot(mark.group(1)))
+            now.append(_Slot(mark.group(1), mark.group(2)))
         elif mark.group() == "[":
             open_choices.append([[]])
         elif len(open_choices) == 1:
@@ -100,6 +111,21 @@ def parsed(template: str) -> _Parts:
     if len(open_choices) != 1:
         raise ValueError(f"a template has a bracket that is never closed: {template}")
     return (*open_choices[0][0], template[end:])
+
+
+@cache
+def list_written(kind: str) -> tuple[str, ...]:
+    """Return the identifiers of one kind that the authors of the documents wrote."""
+    return tuple(
+        sorted(
+            {
+                mark.group(2)
+                for template in DOCUMENTS
+                for mark in _MARK.finditer(template)
+                if mark.group(1) == kind and mark.group(2)
+            }
+        )
+    )
 
 
 @cache
@@ -399,11 +425,19 @@ class _Writer:
         """Return a template with its choices made and its slots filled."""
         pieces: list[Piece] = []
         for part in self._chosen(parsed(template)):
-            if isinstance(part, _Slot):
+            if isinstance(part, _Slot) and part.written is not None:
+                pieces.append((self._exchange(part.kind, part.written), part.kind))
+            elif isinstance(part, _Slot):
                 pieces += self._slots[part.kind]()
             else:
                 pieces.append((part.translate(_BRACES), None))
         return pieces
+
+    def _exchange(self, kind: str, written: str) -> str:
+        """Return an identifier that an author wrote, or one of the same kind from another document."""
+        if kind in _EXCHANGED and self.chance.random() < 0.5:
+            return self.chance.choice(list_written(kind))
+        return written
 
     def _chosen(self, parts: "_Parts") -> "Iterator[str | _Slot]":
         for part in parts:

@@ -129,3 +129,25 @@ def test_choices_nest_and_slots_are_found() -> None:
     assert english.parsed("a [b|c [d|]] {name}|")[-2] == "|"
     with pytest.raises(ValueError, match="never closed"):
         english.parsed("a [b")
+
+
+def test_an_identifier_that_an_author_wrote_is_marked_with_its_kind() -> None:
+    writer = english._Writer(random.Random(1))
+    template = "Seen by {NAME=Odalys Ferrer} [at|in] {clock}, {DATE=the 9th}."
+    pieces = writer.expand(template)
+    assert [piece for piece in pieces if piece[1]] == [
+        ("Odalys Ferrer", "NAME"),
+        ("the 9th", "DATE"),
+    ]
+    with pytest.raises(ValueError, match="unknown kind"):
+        english.parsed("Seen by {PERSON=Odalys Ferrer}.")
+
+
+def test_institutions_stand_in_each_others_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    documents = ("To {FACILITY=Elm House}.", "From {FACILITY=Ward Nightingale} to {NAME=Jo}.")
+    monkeypatch.setattr(english, "DOCUMENTS", documents)
+    english.list_written.cache_clear()
+    writer = english._Writer(random.Random(1))
+    seen = {writer.expand(documents[1])[1] for _ in range(50)}
+    english.list_written.cache_clear()
+    assert seen == {("Elm House", "FACILITY"), ("Ward Nightingale", "FACILITY")}
