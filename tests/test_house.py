@@ -105,6 +105,20 @@ def test_the_agents_top_level_holds_its_rooms_and_three_modules():
     assert inside == modules_here | (set(ROOMS) - {"errors", "vocabulary", "keys"})
 
 
+@pytest.mark.parametrize("package", ["agent", "aggregator", "protocol"])
+def test_a_name_means_one_thing_within_a_package(package: str):
+    modules_by_class: dict[str, list[str]] = {}
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                modules_by_class.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    twice = {name: paths for name, paths in modules_by_class.items() if len(paths) > 1}
+    if package == "agent":
+        # The notebook's site is what a data scientist calls one; the other is its folder.
+        assert twice.pop("Site") == ["agent/notebook/site.py", "agent/site/directory.py"]
+    assert twice == {}
+
+
 def test_every_loader_that_a_definition_may_name_is_there():
     from agent.catalog.data_section import BY_ENDING, LOADERS
     from agent.datasets.formats import FORMATS

@@ -58,7 +58,7 @@ class GradedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class GradingProgress:
     """How far a clinician is.
 
     Attributes:
@@ -86,12 +86,14 @@ class Progress:
         )
 
 
-def measure_progress(calibration: "Calibration", rater: "Rater") -> Progress:
+def measure_progress(calibration: "Calibration", rater: "Rater") -> GradingProgress:
     """Return how far a clinician is, with the items in their order."""
     plan = calibration.plan
     order = shuffle_items(list(plan["items"]), plan["seed"], rater.number)
     remaining = [item for item in order if item not in rater.saved]
-    return Progress(tuple(order), len(order) - len(remaining), remaining[0] if remaining else None)
+    return GradingProgress(
+        tuple(order), len(order) - len(remaining), remaining[0] if remaining else None
+    )
 
 
 def begin_grading(store: "Store", calibration: "Calibration", account: str, name: str) -> "Rater":

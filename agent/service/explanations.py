@@ -19,7 +19,7 @@ from agent.store import Role
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageForCommand:
     """A page that does what a command does.
 
     Attributes:
@@ -37,90 +37,98 @@ class Place:
     doing: str = ""
 
 
-_OUTBOX: Final = Place("Outbox", "/outbox", Action.VIEW_OUTBOX, "look at the statements on")
-_FEDERATION: Final = Place("Federation", "/federation", Action.MANAGE_KEYS, "look at the keys on")
-_RESET: Final = Place(
+_OUTBOX: Final = PageForCommand(
+    "Outbox", "/outbox", Action.VIEW_OUTBOX, "look at the statements on"
+)
+_FEDERATION: Final = PageForCommand(
+    "Federation", "/federation", Action.MANAGE_KEYS, "look at the keys on"
+)
+_RESET: Final = PageForCommand(
     "Begin a new epoch",
     "/federation/reset",
     Action.MANAGE_KEYS,
     "compare with the log on",
     "a request on",
 )
-_DATA: Final = Place("Benchmarks", "/benchmarks", Action.VIEW_DATA, "open the benchmark on")
-_ACCOUNTS: Final = Place("Accounts", "/accounts", Action.MANAGE_ACCOUNTS, "change the account on")
+_DATA: Final = PageForCommand(
+    "Benchmarks", "/benchmarks", Action.VIEW_DATA, "open the benchmark on"
+)
+_ACCOUNTS: Final = PageForCommand(
+    "Accounts", "/accounts", Action.MANAGE_ACCOUNTS, "change the account on"
+)
 
-PLACES: Final[Mapping[str, Place]] = {
-    "accounts add": Place("Accounts", "/accounts", Action.MANAGE_ACCOUNTS, "add an account on"),
+PLACES: Final[Mapping[str, PageForCommand]] = {
+    "accounts add": PageForCommand("Accounts", "/accounts", Action.MANAGE_ACCOUNTS, "add an account on"),
     "accounts list": _ACCOUNTS,
     "accounts reveal": _ACCOUNTS,
     "accounts unlock": _ACCOUNTS,
     "benchmarks list": _DATA,
     "benchmarks show": _DATA,
-    "calibrate delete": Place("Rating", "/rating", Action.QUEUE_JOBS, "delete the calibration on"),
-    "calibrate new": Place("New calibration", "/rating/new", Action.QUEUE_JOBS, "make one on"),
-    "datasets add": Place("Benchmarks", "/benchmarks", Action.ADD_DATA, "add the data on"),
-    "datasets fetch": Place("Benchmarks", "/benchmarks", Action.ADD_DATA, "download the data on"),
+    "calibrate delete": PageForCommand("Rating", "/rating", Action.QUEUE_JOBS, "delete the calibration on"),
+    "calibrate new": PageForCommand("New calibration", "/rating/new", Action.QUEUE_JOBS, "make one on"),
+    "datasets add": PageForCommand("Benchmarks", "/benchmarks", Action.ADD_DATA, "add the data on"),
+    "datasets fetch": PageForCommand("Benchmarks", "/benchmarks", Action.ADD_DATA, "download the data on"),
     "datasets list": _DATA,
-    "datasets register": Place(
+    "datasets register": PageForCommand(
         "Register a dataset", "/outbox/datasets", Action.ADD_DATA, "register the data on"
     ),
-    "doctor": Place("Health", "/health", Action.VIEW_HEALTH, "check everything on"),
-    "jobs list": Place("Jobs", "/jobs", Action.VIEW_JOBS, "look at the jobs on"),
-    "jobs show": Place("Jobs", "/jobs", Action.VIEW_JOBS, "look at the job on"),
-    "redact review delete": Place(
+    "doctor": PageForCommand("Health", "/health", Action.VIEW_HEALTH, "check everything on"),
+    "jobs list": PageForCommand("Jobs", "/jobs", Action.VIEW_JOBS, "look at the jobs on"),
+    "jobs show": PageForCommand("Jobs", "/jobs", Action.VIEW_JOBS, "look at the job on"),
+    "redact review delete": PageForCommand(
         "Redaction", "/redaction", Action.REVIEW_REDACTION, "delete the review on"
     ),
-    "redact review mark": Place(
+    "redact review mark": PageForCommand(
         "Redaction", "/redaction", Action.REVIEW_REDACTION, "review the records on"
     ),
-    "redact review new": Place(
+    "redact review new": PageForCommand(
         "New review", "/redaction/new", Action.REVIEW_REDACTION, "make a review on"
     ),
     "registry show": _FEDERATION,
-    "registry update": Place(
+    "registry update": PageForCommand(
         "Federation", "/federation", Action.MANAGE_KEYS, "fetch the newest registry on"
     ),
     "reset": _RESET,
     "reset request": _RESET,
-    "reset send": Place(
+    "reset send": PageForCommand(
         "Outbox", "/outbox", Action.APPROVE_SUBMISSIONS, "hand in the signed request on"
     ),
     "reset show": _RESET,
-    "rotate cancel": Place(
+    "rotate cancel": PageForCommand(
         "Federation", "/federation", Action.MANAGE_KEYS, "take the replacement back on"
     ),
-    "rotate request": Place(
+    "rotate request": PageForCommand(
         "Replace a key", "/federation/rotate", Action.MANAGE_KEYS, "make the request on"
     ),
-    "run": Place("New run", "/new-run", Action.QUEUE_JOBS, "start the run on"),
-    "runs list": Place("Results", "/results/index.html", Action.VIEW_BOARDS, "choose a run on"),
-    "submission abandon": Place(
+    "run": PageForCommand("New run", "/new-run", Action.QUEUE_JOBS, "start the run on"),
+    "runs list": PageForCommand("Results", "/results/index.html", Action.VIEW_BOARDS, "choose a run on"),
+    "submission abandon": PageForCommand(
         "Outbox", "/outbox", Action.PREPARE_SUBMISSIONS, "give the plan up from"
     ),
-    "submission approve": Place(
+    "submission approve": PageForCommand(
         "Outbox", "/outbox", Action.APPROVE_SUBMISSIONS, "hand in the signed drafts on"
     ),
-    "submission discard": Place(
+    "submission discard": PageForCommand(
         "Outbox", "/outbox", Action.PREPARE_SUBMISSIONS, "discard it from"
     ),
-    "submission plan": Place(
+    "submission plan": PageForCommand(
         "Plan an evaluation", "/outbox/plan", Action.PREPARE_SUBMISSIONS, "draft a plan on"
     ),
-    "submission prepare": Place(
+    "submission prepare": PageForCommand(
         "Prepare results",
         "/outbox/prepare",
         Action.PREPARE_SUBMISSIONS,
         "prepare the results on",
     ),
-    "submission send": Place(
+    "submission send": PageForCommand(
         "Outbox", "/outbox", Action.SEND_SUBMISSIONS, "send what is approved on", "sending on"
     ),
-    "submission show": Place(
+    "submission show": PageForCommand(
         "Outbox", "/outbox", Action.VIEW_OUTBOX, "open the statement on"
     ),
     "submission status": _OUTBOX,
-    "summarize": Place("Results", "/results/index.html", Action.VIEW_BOARDS, "open the suite on"),
-    "tokens list": Place("Your account", "/account", Action.MANAGE_OWN_ACCOUNT, "look at"),
+    "summarize": PageForCommand("Results", "/results/index.html", Action.VIEW_BOARDS, "open the suite on"),
+    "tokens list": PageForCommand("Your account", "/account", Action.MANAGE_OWN_ACCOUNT, "look at"),
 }  # fmt: skip
 """The pages that stand for commands, by the command without `intramural`, its options and its arguments."""
 
@@ -234,7 +242,7 @@ def find_command(code: str) -> str | None:
     return words[0] if found[1] else None
 
 
-def find_place(code: str) -> Place | None:
+def find_place(code: str) -> PageForCommand | None:
     """Return the page that stands for a piece of code; None if there is none."""
     command = find_command(code)
     # The form for a run has not all of its options.
@@ -253,7 +261,7 @@ def _show_code(code: str) -> Markup:
 
 
 def _put_in(
-    place: Place, before: str, frame: Frame, *, follows_step: bool
+    place: PageForCommand, before: str, frame: Frame, *, follows_step: bool
 ) -> tuple[str, Markup, bool]:
     """Return what stays of the text before a command, what stands for the command, and whether that is a step."""
     page = _link(place, frame)
@@ -274,7 +282,7 @@ def _put_in(
     return before, thing, False
 
 
-def _link(place: Place, frame: Frame) -> Markup:
+def _link(place: PageForCommand, frame: Frame) -> Markup:
     """Return the name of a page, with a link or with the roles that may open it."""
     name = f"“{place.name}”" if " " in place.name else place.name
     if place.action in frame.actions:

@@ -29,7 +29,7 @@ _LINKED: Final = ("INTRAMURAL_SERVICE_HOST", "INTRAMURAL_SERVICE_PORT")
 _LINK_MARK: Final = "INTRAMURAL_PORT"
 
 
-class Shape(Enum):
+class ValueShape(Enum):
     """How the value of a setting is written in a variable."""
 
     TEXT = auto()  # as it is
@@ -64,7 +64,7 @@ def find_variable(setting: str, environment: Mapping[str, str] = os.environ) -> 
 
 
 def read_environment(
-    shapes: Mapping[str, Shape], environment: Mapping[str, str]
+    shapes: Mapping[str, ValueShape], environment: Mapping[str, str]
 ) -> dict[str, Given]:
     """Return the settings that the environment gives.
 
@@ -133,10 +133,10 @@ def _read_file(variable: str, path: Path) -> str:
         raise ConfigError(f"{variable}: the file that it names is not UTF-8") from None
 
 
-def _read_value(variable: str, text: str, shape: Shape) -> object:
-    if shape is Shape.TEXT:
+def _read_value(variable: str, text: str, shape: ValueShape) -> object:
+    if shape is ValueShape.TEXT:
         return text
-    if shape is Shape.LIST:
+    if shape is ValueShape.LIST:
         return [part.strip() for part in text.split(",") if part.strip()]
     try:
         return json.loads(text)

@@ -25,7 +25,7 @@ from agent.errors import ConfigError
 from agent.io.strict_yaml import parse_yaml
 from agent.own_metrics.declaration import NAME, NAME_RULE
 from agent.site.alert_addresses import check_mail_settings, check_mailbox, check_webhook
-from agent.site.environment import Given, Shape, read_environment
+from agent.site.environment import Given, ValueShape, read_environment
 from agent.site.service_addresses import check_issuer, check_proxy_address, is_loopback
 from agent.store.stored_accounts import Role
 from agent.store.stored_alerts import AlertCode
@@ -433,16 +433,16 @@ def read_settings(path: Path, environment: Mapping[str, str] = os.environ) -> Se
     return parse_settings(data, path.parent, read_environment(list_shapes(), environment))
 
 
-def list_shapes() -> dict[str, Shape]:
+def list_shapes() -> dict[str, ValueShape]:
     """Return how each setting is written in a variable of the environment."""
     return {name: _choose_shape(field.annotation) for name, field in Settings.model_fields.items()}
 
 
-def _choose_shape(annotation: object) -> Shape:
+def _choose_shape(annotation: object) -> ValueShape:
     kind, parts = get_origin(annotation), get_args(annotation)
     if kind is dict or (kind is tuple and parts[0] is Plugin):
-        return Shape.JSON
-    return Shape.LIST if kind is tuple else Shape.TEXT
+        return ValueShape.JSON
+    return ValueShape.LIST if kind is tuple else ValueShape.TEXT
 
 
 def parse_settings(

@@ -14,7 +14,7 @@ from aggregator.board.evidence import Replayed
 from aggregator.board.releases import (
     RELEASES_FILE,
     SUMMARY_FILE,
-    LogHead,
+    BoardOrigin,
     Release,
     Releases,
     summarize,
@@ -127,7 +127,7 @@ class _History:
                 self._whole.follow(release.log_size, registry, payloads), release.log_size
             )
         board = make_board(self._shown.follow(release.log_size, registry, payloads), audited)
-        head = LogHead(release.log_size, release.log_root, release.registry)
+        head = BoardOrigin(release.log_size, release.log_root, release.registry)
         if sha256(summarize(board)).hexdigest() != release.summary:
             name = SUMMARY_FILE.format(number=release.number)
             raise BoardMismatchError(

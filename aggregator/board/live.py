@@ -13,7 +13,7 @@ from aggregator.board.kept import read_kept, stamp_kept
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import read_own_log
 from aggregator.board.pages import BoardPages, Publication
-from aggregator.board.releases import LogHead
+from aggregator.board.releases import BoardOrigin
 from aggregator.home import Home
 from aggregator.log import journal
 from aggregator.registry.versions import newest_registry
@@ -127,7 +127,7 @@ class LiveBoard:
         with self._home.database.reading() as connection:
             own = read_own_log(connection, self._home, known=followed)
         board = merge_board(own.shown, merge_audited(own.whole))
-        head = LogHead(
+        head = BoardOrigin(
             own.shown.checkpoint.size, own.shown.checkpoint.root.hex(), own.shown.registry.version
         )
         kept = read_kept(self._home.directory)

@@ -38,7 +38,7 @@ from aggregator.board.page_model import (
     view_figure,
     view_leaderboard,
 )
-from aggregator.board.releases import NO_RELEASES, LogHead, Releases, compare_summaries
+from aggregator.board.releases import NO_RELEASES, BoardOrigin, Releases, compare_summaries
 from aggregator.board.result_rows import write_site_result, write_submission
 from aggregator.board.selection import Selection, UnknownChoiceError, parse_query
 from aggregator.board.tables import csv_file, json_file
@@ -89,7 +89,7 @@ class Publication:
     """
 
     registry: Registry
-    head: LogHead
+    head: BoardOrigin
     releases: Releases = NO_RELEASES
     references: tuple[HelmRelease, ...] = ()
 

@@ -16,7 +16,7 @@ from aggregator.board.log_folder import CHECKPOINT_FILE
 from aggregator.board.merging import merge_audited, merge_board
 from aggregator.board.own_log import OwnLog, read_own_log
 from aggregator.board.pages import Publication, render
-from aggregator.board.releases import LogHead, add_release, check_releases
+from aggregator.board.releases import BoardOrigin, add_release, check_releases
 from aggregator.board.replaced_board import count_signatures, refuse_foreign_files
 from aggregator.board.replacement import Replacement, replacing
 from aggregator.board.tables import json_file
@@ -69,7 +69,7 @@ def derived_files(
         BoardMismatchError: the last release belongs to another board.
     """
     board = merge_board(shown, audited)
-    head = LogHead(shown.checkpoint.size, shown.checkpoint.root.hex(), shown.registry.version)
+    head = BoardOrigin(shown.checkpoint.size, shown.checkpoint.root.hex(), shown.registry.version)
     board_json = json_file(board, shown.registry, head)
     releases = kept.releases
     if published_day is None:

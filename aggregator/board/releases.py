@@ -69,7 +69,7 @@ NO_RELEASES = Releases()
 
 
 @dataclass(frozen=True, slots=True)
-class LogHead:
+class BoardOrigin:
     """The log and the registry that a board was computed from."""
 
     size: int
@@ -78,7 +78,7 @@ class LogHead:
 
 
 def add_release(
-    earlier: Releases, board: Board, board_json: bytes, head: LogHead, *, day: int
+    earlier: Releases, board: Board, board_json: bytes, head: BoardOrigin, *, day: int
 ) -> Releases:
     """Return the releases with this board as the newest. If it already is the newest, they are unchanged."""
     digest = hashlib.sha256(board_json).hexdigest()
@@ -100,7 +100,7 @@ def add_release(
     return Releases((*earlier.entries, release), kept)
 
 
-def check_releases(releases: Releases, board: Board, board_json: bytes, head: LogHead) -> None:
+def check_releases(releases: Releases, board: Board, board_json: bytes, head: BoardOrigin) -> None:
     """Check that the newest release is this board. The roots of older releases are checked with the log.
 
     Raises:

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from aggregator.board.figures import in_range
-from aggregator.board.releases import LogHead
+from aggregator.board.releases import BoardOrigin
 from aggregator.merge.board_model import Board, MergedCell, Row, SiteResult, Table
 from protocol.registry import Registry
 from protocol.scorecard import BenchmarkEntry, Cell
@@ -28,7 +28,7 @@ COLUMNS = (
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
-def json_file(board: Board, registry: Registry, head: LogHead) -> bytes:
+def json_file(board: Board, registry: Registry, head: BoardOrigin) -> bytes:
     """Return the board as JSON. Values, intervals, win rates and averages are in thousandths of their range."""
     content = {
         "schema": 2,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aggregator.board.helm_release import HelmFigure, HelmRelease
 from aggregator.board.pages import Publication
-from aggregator.board.releases import LogHead, Releases, add_release
+from aggregator.board.releases import BoardOrigin, Releases, add_release
 from aggregator.board.selection import ACCESS_LEVELS
 from aggregator.board.tables import json_file
 from aggregator.merge.board_model import (
@@ -410,7 +410,7 @@ def publish_made_up(
     """Return the publication of a board that was preceded by other releases."""
     releases = Releases()
     for number, before in enumerate([*earlier, board], 1):
-        head = LogHead(100 * number, f"{number:064x}", registry.version)
+        head = BoardOrigin(100 * number, f"{number:064x}", registry.version)
         releases = add_release(
             releases, before, json_file(before, registry, head), head, day=20_700 + 30 * number
         )

@@ -11,7 +11,13 @@ import pytest
 from aggregator.board.kept import keep_releases, read_kept
 from aggregator.board.page_model import CardView, view_leaderboard
 from aggregator.board.pages import BoardPages, PageNotFoundError, Publication, render
-from aggregator.board.releases import SUMMARIES_KEPT, LogHead, Releases, add_release, parse_releases
+from aggregator.board.releases import (
+    SUMMARIES_KEPT,
+    BoardOrigin,
+    Releases,
+    add_release,
+    parse_releases,
+)
 from aggregator.board.selection import Selection, UnknownChoiceError, parse_query
 from aggregator.board.tables import json_file
 from aggregator.errors import BoardMismatchError
@@ -334,7 +340,7 @@ def test_a_release_page_names_models_that_came_and_went(files: Files) -> None:
 
 
 def test_a_board_that_did_not_change_is_no_new_release(registry: Registry) -> None:
-    board, head = small_board(), LogHead(10, "a" * 64, 1)
+    board, head = small_board(), BoardOrigin(10, "a" * 64, 1)
     content = json_file(board, registry, head)
     once = add_release(Releases(), board, content, head, day=1)
     assert add_release(once, board, content, head, day=2) is once
@@ -346,7 +352,7 @@ def test_summaries_of_old_releases_are_dropped_and_their_entries_stay(
     board = small_board()
     releases = Releases()
     for number in range(SUMMARIES_KEPT + 3):
-        head = LogHead(number, f"{number:064x}", 1)
+        head = BoardOrigin(number, f"{number:064x}", 1)
         releases = add_release(releases, board, json_file(board, registry, head), head, day=number)
     assert len(releases.entries) == SUMMARIES_KEPT + 3
     assert sorted(releases.summaries)[0] == 4

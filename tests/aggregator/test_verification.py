@@ -347,10 +347,10 @@ def test_pages_made_by_two_processes_are_the_same_bytes(federation: Home) -> Non
     program = (
         "import sys; from pathlib import Path; from aggregator.home import Home; "
         "from aggregator.board.own_log import read_own_log; from aggregator.board import merging, pages; "
-        "from aggregator.board.releases import LogHead; home = Home(Path(sys.argv[1]));\n"
+        "from aggregator.board.releases import BoardOrigin; home = Home(Path(sys.argv[1]));\n"
         "with home.database.reading() as connection: log = read_own_log(connection, home)\n"
         "board = merging.merge_board(log.shown, merging.merge_audited(log.whole)); "
-        "head = LogHead(log.whole.checkpoint.size, log.whole.checkpoint.root.hex(), log.whole.registry.version); "
+        "head = BoardOrigin(log.whole.checkpoint.size, log.whole.checkpoint.root.hex(), log.whole.registry.version); "
         "made = pages.BoardPages(board, pages.Publication(log.whole.registry, head), live=False); "
         "assert pages.render_in_processes(made) == {path: made.page(path) for path in made.paths()}"
     )

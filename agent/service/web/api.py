@@ -34,7 +34,7 @@ class Me(_Answer):
     actions: list[str]
 
 
-class BenchmarkLine(_Answer):
+class BenchmarkAnswer(_Answer):
     """One benchmark with the state of its data."""
 
     id: str
@@ -57,7 +57,7 @@ class DeploymentLine(_Answer):
     runs: int
 
 
-class RunLine(_Answer):
+class RunAnswer(_Answer):
     """One run."""
 
     run_id: str
@@ -158,11 +158,11 @@ def show_me(desk: Desk, call: Call) -> Me:
     )
 
 
-def list_benchmarks(desk: Desk, call: Call) -> list[BenchmarkLine]:
+def list_benchmarks(desk: Desk, call: Call) -> list[BenchmarkAnswer]:
     """All benchmarks with the state of their data."""
     del call
     return [
-        BenchmarkLine(
+        BenchmarkAnswer(
             id=line.id,
             name=line.name,
             category=line.category,
@@ -191,14 +191,14 @@ def list_deployments(desk: Desk, call: Call) -> list[DeploymentLine]:
     ]
 
 
-def list_runs(desk: Desk, call: Call) -> list[RunLine]:
+def list_runs(desk: Desk, call: Call) -> list[RunAnswer]:
     """All runs, or those of one suite."""
     runs = desk.store.runs.select(call.get("suite") or None)
     lines = []
     for run in runs:
         head = build_run_head(run)
         lines.append(
-            RunLine(
+            RunAnswer(
                 run_id=run.run_id,
                 suite=run.suite,
                 name=run.name,

@@ -35,7 +35,7 @@ from agent.monitoring.events import PageFailed, make_known
 from agent.monitoring.log import log_event
 from agent.service.web.call import Call, parse_fields
 from agent.service.web.callers import Caller, find_caller, read_cookie, set_cookie
-from agent.service.web.forms import NO_FORM, Form, is_multipart, read_form
+from agent.service.web.forms import NO_FORM, ReceivedForm, is_multipart, read_form
 from agent.service.web.guard import Guard
 from agent.service.web.local_paths import NEW_PASSWORD
 from agent.service.web.outside_sign_in import find_proxied_caller
@@ -241,7 +241,7 @@ async def _answer_upload(service: Service, route: Route, request: Request) -> Re
     except AgentError as error:
         if not sent:
             return _draw_problem(service, request, _convert_error(error), caller)
-        form = Form(sent, fault=error)
+        form = ReceivedForm(sent, fault=error)
         return await run_in_threadpool(_answer_page, service, route, request, form)
 
 
@@ -274,7 +274,7 @@ def _find_uploads() -> Callable[[str], bool]:
     return lambda path: any(pattern.fullmatch(path) for pattern in patterns)
 
 
-def _answer_page(service: Service, route: Route, request: Request, form: Form) -> Response:
+def _answer_page(service: Service, route: Route, request: Request, form: ReceivedForm) -> Response:
     """Answer one request for a page: in this order, who asks, whether they may, and what they asked for."""
     caller: Caller | None = None
     try:
@@ -425,7 +425,9 @@ def _find_reader(service: Service, request: Request) -> Caller | None:
         return None
 
 
-def _read_call(request: Request, caller: Caller | None, form: Form, *, is_secure: bool) -> Call:
+def _read_call(
+    request: Request, caller: Caller | None, form: ReceivedForm, *, is_secure: bool
+) -> Call:
     return Call(
         caller=caller,
         route=request.url.path,

@@ -61,7 +61,7 @@ _STATES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckedData:
     """What was found when all data of a benchmark was read.
 
     Attributes:
@@ -122,7 +122,7 @@ def add_file(desk: Desk, call: Call) -> Response:
     lines = [f"{format_count(added.left_out, 'file')} not copied, because it does not read them"]
     finding = _describe_contents(benchmark, added.contents, "The data was read and added")
     if added.left_out:
-        finding = Finding(finding.title, (*finding.lines, *lines), finding.warnings)
+        finding = CheckedData(finding.title, (*finding.lines, *lines), finding.warnings)
     return _draw(desk, call, benchmark, finding=finding)
 
 
@@ -202,7 +202,7 @@ def _draw(
     status: int = 200,
     *,
     problem: Problem | None = None,
-    finding: Finding | None = None,
+    finding: CheckedData | None = None,
     verify: bool = False,
 ) -> Response:
     caller = call.signed_in
@@ -335,7 +335,7 @@ def _list_faults(error: AgentError) -> Problem:
     return Problem(tuple(shown), error.advice)
 
 
-def _describe_contents(benchmark: Benchmark, contents: DatasetContents, title: str) -> Finding:
+def _describe_contents(benchmark: Benchmark, contents: DatasetContents, title: str) -> CheckedData:
     lines = [
         f"{format_count(contents.instances, 'instance')}, {describe_version(benchmark, contents.known)}"
     ]
@@ -347,7 +347,7 @@ def _describe_contents(benchmark: Benchmark, contents: DatasetContents, title: s
     lines.append(
         f"longest prompt: {contents.longest:,} characters; all together {contents.characters:,}"
     )
-    return Finding(title, tuple(lines), _list_warnings(benchmark, contents.problems))
+    return CheckedData(title, tuple(lines), _list_warnings(benchmark, contents.problems))
 
 
 def _list_warnings(benchmark: Benchmark, problems: Sequence[str]) -> tuple[str, ...]:

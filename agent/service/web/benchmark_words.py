@@ -50,7 +50,7 @@ class FileWords:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TitledText:
     """A text of the definition with its title, such as the prompt. It holds no text of a record."""
 
     title: str
@@ -102,7 +102,7 @@ def _describe_shortening(benchmark: Benchmark) -> str:
     )
 
 
-def list_passages(benchmark: Benchmark) -> Iterator[Passage]:
+def list_passages(benchmark: Benchmark) -> Iterator[TitledText]:
     """Yield the texts with which a benchmark asks. Names in braces stand for columns of the data."""
     for title, text in (
         ("System prompt", benchmark.system_template),
@@ -110,7 +110,7 @@ def list_passages(benchmark: Benchmark) -> Iterator[Passage]:
         ("Prompt", benchmark.template),
     ):
         if text:
-            yield Passage(title, text)
+            yield TitledText(title, text)
 
 
 def list_metrics(benchmark: Benchmark) -> Iterator[MetricWords]:

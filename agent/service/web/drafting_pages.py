@@ -22,7 +22,7 @@ _REFUSED = 409
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DraftingWish:
     """What the form asks for.
 
     Attributes:
@@ -89,7 +89,7 @@ def draft(desk: Desk, call: Call) -> Response:
     return desk.confirm(call, address, words)
 
 
-def _look_ahead(desk: Desk, wish: Wish) -> Outlook:
+def _look_ahead(desk: Desk, wish: DraftingWish) -> Outlook:
     """Collect what the results would be made of. Raises AgentError if they cannot be drafted."""
     gate = open_gate(desk.site, desk.store.clock.today_day())
     figures = collect_suite(
@@ -119,7 +119,7 @@ def _name_scorecard(figures: SuiteFigures) -> str:
 def _draw(
     desk: Desk,
     call: Call,
-    wish: Wish,
+    wish: DraftingWish,
     *,
     status: int = 200,
     problem: str = "",
@@ -155,9 +155,9 @@ def list_scorecard_names(registry: Registry) -> list[str]:
     return sorted({card.name for card in list_scorecards(registry)})
 
 
-def _read_wish(call: Call) -> Wish:
+def _read_wish(call: Call) -> DraftingWish:
     fields = call.form or call.query
-    return Wish(
+    return DraftingWish(
         suite=call.get("suite").strip(),
         scorecard=call.get("scorecard").strip(),
         models=tuple(name for name in fields.get("model", ()) if name),

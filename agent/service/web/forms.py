@@ -14,7 +14,7 @@ _KINDS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ReceivedForm:
     """A form.
 
     Attributes:
@@ -30,7 +30,7 @@ class Form:
     fault: AgentError | None = None
 
 
-NO_FORM = Form()
+NO_FORM = ReceivedForm()
 
 
 def is_multipart(content_type: str) -> bool:
@@ -38,7 +38,7 @@ def is_multipart(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "multipart/form-data"
 
 
-async def read_form(request: Request) -> Form:
+async def read_form(request: Request) -> ReceivedForm:
     """Return the form that a request carries.
 
     Raises:
@@ -56,7 +56,7 @@ async def read_form(request: Request) -> Form:
         raise ConfigError("the form cannot be read", "Send the form of the page.") from None
 
 
-async def _read_content(content: FormData) -> Form:
+async def _read_content(content: FormData) -> ReceivedForm:
     pairs: list[tuple[str, str]] = []
     files: dict[str, bytes] = {}
     for name, value in content.multi_items():
@@ -68,4 +68,4 @@ async def _read_content(content: FormData) -> Form:
         raise ConfigError(
             f"the form has more than {MOST_FIELDS} fields", "Send the form of the page."
         )
-    return Form(collect_fields(pairs), files)
+    return ReceivedForm(collect_fields(pairs), files)

@@ -38,7 +38,7 @@ class ForecastBlock:
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class ShownForecast:
     """What a wish would take.
 
     Attributes:
@@ -98,7 +98,7 @@ def _draw_form(
     *,
     status: int = 200,
     problem: str = "",
-    forecast: Forecast | None = None,
+    forecast: ShownForecast | None = None,
     earlier: Job | None = None,
 ) -> Response:
     """Draw the form.
@@ -212,7 +212,7 @@ def _list_resting(models: Sequence[ModelLine]) -> list[str]:
     return [line.deployment for line in models if line.is_resting]
 
 
-def _forecast(desk: Desk, wish: Wish, arguments: Sequence[str]) -> Forecast:
+def _forecast(desk: Desk, wish: Wish, arguments: Sequence[str]) -> ShownForecast:
     """Return what `run --dry-run` says, from a process of its own.
 
     Raises:
@@ -224,7 +224,7 @@ def _forecast(desk: Desk, wish: Wish, arguments: Sequence[str]) -> Forecast:
             f"The server of {', '.join(resting)} does not run now, so nothing can be timed. It is started when the "
             "run’s turn has come, and stopped afterwards."
         )
-        return Forecast(None, notes=(words,))
+        return ShownForecast(None, notes=(words,))
     directory = str(desk.site.directory)
     account = [] if desk.audience.account is None else ["--for-account", desk.audience.account]
     agent = [sys.executable, "-m", "agent", "--site", directory, *account]
@@ -262,7 +262,7 @@ def _list_lines(desk: Desk, printed: str) -> list[str]:
     return [printable(line) for line in words.splitlines() if line.strip()]
 
 
-def read_forecast(lines: Sequence[str], notes: Sequence[str] = ()) -> Forecast:
+def read_forecast(lines: Sequence[str], notes: Sequence[str] = ()) -> ShownForecast:
     """Read the output of `run --dry-run`: a heading for each run, and indented lines about it; the sum comes last.
 
     Notes within the lines of a run go to the notes of all, since the blocks of several runs are folded away.
@@ -278,4 +278,4 @@ def read_forecast(lines: Sequence[str], notes: Sequence[str] = ()) -> Forecast:
             block = blocks.pop()
             blocks.append(replace(block, lines=(*block.lines, line.strip())))
     summary = blocks.pop() if blocks else None
-    return Forecast(summary, tuple(blocks), tuple(dict.fromkeys(shown)))
+    return ShownForecast(summary, tuple(blocks), tuple(dict.fromkeys(shown)))

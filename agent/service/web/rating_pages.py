@@ -13,7 +13,7 @@ from agent.access.roles import Action
 from agent.calibration.grading import (
     GradedText,
     GradingForm,
-    Progress,
+    GradingProgress,
     begin_grading,
     finish_grading,
     has_room,
@@ -45,7 +45,7 @@ class CalibrationLine:
     """
 
     calibration: Calibration
-    progress: Progress | None
+    progress: GradingProgress | None
     finished: bool
     clinicians: int
     has_room: bool
@@ -65,7 +65,7 @@ class _Seat:
 
     calibration: Calibration
     rater: Rater
-    progress: Progress
+    progress: GradingProgress
 
     @property
     def address(self) -> str:

@@ -386,7 +386,7 @@ PAGES: tuple[Route, ...] = (
 
 API: tuple[ApiRoute, ...] = (
     ApiRoute("GET", "/me", Action.VIEW_BOARDS, api.show_me, api.Me),
-    ApiRoute("GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkLine]),
+    ApiRoute("GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkAnswer]),
     ApiRoute(
         "GET", "/deployments", Action.VIEW_MODELS, api.list_deployments, list[api.DeploymentLine]
     ),
@@ -395,7 +395,7 @@ API: tuple[ApiRoute, ...] = (
         "/runs",
         Action.VIEW_RUNS,
         api.list_runs,
-        list[api.RunLine],
+        list[api.RunAnswer],
         query={"suite": (str, "")},
     ),
     ApiRoute(

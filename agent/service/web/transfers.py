@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from agent.errors import BusyError, ConfigError
 from agent.io.wording import format_size
 from agent.service.web.call import Upload, collect_fields
-from agent.service.web.forms import Form
+from agent.service.web.forms import ReceivedForm
 
 LARGEST_UPLOAD: Final = 4 * 10**9  # bytes
 _LARGEST_FIELD: Final = (
@@ -118,7 +118,7 @@ class Transfers:
     @asynccontextmanager
     async def receive(
         self, chunks: AsyncIterator[bytes], content_type: str, check: CheckFields
-    ) -> AsyncIterator[Form]:
+    ) -> AsyncIterator[ReceivedForm]:
         """Receive a form with a file, and yield it; the file is deleted at the end of the `with` block.
 
         Args:
@@ -227,15 +227,15 @@ class _Upload:
         if self._file is not None:
             self._file.close()
 
-    def finish(self) -> Form:
+    def finish(self) -> ReceivedForm:
         """Return the form. Raises ConfigError if it is not complete."""
         if not self._has_ended:
             raise ConfigError("the file arrived only in part", "Send it again.")
         fields = collect_fields(self._pairs)
         if not self._file_field or not self._file_name:
             self._check(fields)
-            return Form(fields)
-        return Form(fields, uploads={self._file_field: Upload(self._path, self._file_name)})
+            return ReceivedForm(fields)
+        return ReceivedForm(fields, uploads={self._file_field: Upload(self._path, self._file_name)})
 
     def _begin_part(self) -> None:
         self._part = _Part()

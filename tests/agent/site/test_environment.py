@@ -10,7 +10,7 @@ import pytest
 from agent.errors import ConfigError
 from agent.site.change_settings import change_setting
 from agent.site.environment import (
-    Shape,
+    ValueShape,
     find_variable,
     list_unknown,
     name_file_variable,
@@ -21,7 +21,11 @@ from agent.site.settings import Settings, list_shapes, read_settings
 
 ROOT = Path(__file__).parents[3]
 CANARY = "zephyrine-quackenbush"
-WORDS = {Shape.TEXT: "as in site.yaml", Shape.LIST: "with commas", Shape.JSON: "JSON"}
+WORDS = {
+    ValueShape.TEXT: "as in site.yaml",
+    ValueShape.LIST: "with commas",
+    ValueShape.JSON: "JSON",
+}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from agent.errors import BusyError, ConfigError
 from agent.service.web import transfers as transfers_module
-from agent.service.web.forms import Form
+from agent.service.web.forms import ReceivedForm
 from agent.service.web.transfers import Fields, Transfers, UploadLimits
 
 BOUNDARY = "sixty-four-hyphens"
@@ -188,7 +188,7 @@ def test_the_fields_are_checked_before_the_file_is_stored(tmp_path: Path):
 
 
 def test_two_files_at_the_same_time_are_one_too_many(tmp_path: Path):
-    async def try_it() -> Form:
+    async def try_it() -> ReceivedForm:
         transfers = Transfers(tmp_path / "transfers")
         body = encode_form(b"x" * 10)
         async with transfers.receive(send([body]), KIND, accept):
