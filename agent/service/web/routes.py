@@ -386,7 +386,9 @@ PAGES: tuple[Route, ...] = (
 
 API: tuple[ApiRoute, ...] = (
     ApiRoute("GET", "/me", Action.VIEW_BOARDS, api.show_me, api.Me),
-    ApiRoute("GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkAnswer]),
+    ApiRoute(
+        "GET", "/benchmarks", Action.VIEW_DATA, api.list_benchmarks, list[api.BenchmarkAnswer]
+    ),
     ApiRoute(
         "GET", "/deployments", Action.VIEW_MODELS, api.list_deployments, list[api.DeploymentLine]
     ),
