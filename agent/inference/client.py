@@ -26,6 +26,7 @@ from agent.inference.readmission import readmit_replicas
 from agent.inference.refusals import explain_refusals
 from agent.inference.replicas import ReplicaPool
 from agent.inference.retry import ServerHealth
+from agent.inference.server_load import ServerLoads
 from agent.inference.wire import encode_request, parse_object, parse_reply
 from agent.vocabulary import (
     ChatRequest,
@@ -51,18 +52,19 @@ async def ask_all(
     limits: HttpLimits,
     capabilities: Capabilities | None = None,
     prompt_limit: int | None = None,
-    slots: asyncio.Semaphore | None = None,
     watch: ServerWatch | None = None,
+    loads: ServerLoads | None = None,
 ) -> None:
     """Send all requests, and call `on_result` for each as its answer arrives.
 
-    Each of the deployment's servers gets up to `max_in_flight` requests at once.
+    Each of the deployment's servers gets up to `max_in_flight` requests at once, fewer while that is more than it can
+    do, see `agent.inference.concurrency`.
 
     `requests` is consumed lazily, one item whenever a slot is free, so memory use does not depend on the size of the
     run. `on_result` runs in the event loop, and an exception in it or in the iterator ends the call. Results are
     reported in order of arrival. An exhausted iterator may yield further items after a result was reported, because the
-    worker that reported the result requests the next item. Concurrent calls can share the slots of a server with
-    `slots`. A slot is acquired before the next request is taken from the iterator.
+    worker that reported the result requests the next item. Concurrent calls with the same `watch` or `loads` share the
+    places at a server. A place is taken before the next request is taken from the iterator.
 
     A request that fails becomes a Failure, never an exception. If the server is down (silent for
     `limits.outage_grace_s`), the remaining requests are reported as `Reason.NOT_ASKED` without being sent. Calls that
@@ -90,13 +92,15 @@ async def ask_all(
     if max_in_flight < 1:
         raise ConfigError("max_in_flight must be at least 1")
     outage = (watch or ServerWatch(limits)).find(deployment)
-    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities)
+    if loads is None:
+        loads = ServerLoads() if watch is None else watch.loads
+    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities, loads)
     health = ServerHealth(limits, outage=outage)
     asker = _RequestAsker(
         deployment, capabilities, health, Fitting(deployment, capabilities, prompt_limit)
     )
     waiting = iter(requests)
-    places = slots or asyncio.Semaphore(pool.total_in_flight)
+    places = pool.find_places()
 
     async def work() -> None:
         conversation = Conversation(pool, health, limits)
@@ -115,7 +119,8 @@ async def ask_all(
         if outage.is_worth_another_try and await pool.answers_again():
             outage.note_reply()
         async with readmit_replicas(deployment, capabilities, pool, limits):
-            await _run_workers(pool.total_in_flight, work)
+            with pool.allow_requests():
+                await _run_workers(pool.total_in_flight, work)
         if watch is not None:
             await _explain_refusals(deployment, limits, outage, capabilities)
     finally:
@@ -144,15 +149,17 @@ def _open_pool(
     outage: Outage,
     max_in_flight: int,
     capabilities: Capabilities | None,
+    loads: ServerLoads,
 ) -> ReplicaPool:
     """Open the replicas of a deployment that the probe found usable."""
     if capabilities is None:
-        return ReplicaPool(deployment, limits, outage, max_in_flight=max_in_flight)
+        return ReplicaPool(deployment, limits, outage, max_in_flight=max_in_flight, loads=loads)
     return ReplicaPool(
         deployment,
         limits,
         outage,
         max_in_flight=max_in_flight,
+        loads=loads,
         left_out=capabilities.left_out,
         tried_again=capabilities.tried_again,
     )
@@ -319,7 +326,8 @@ async def count_all(
     if not fitting.can_count:
         return
     outage = ServerWatch(limits).find(deployment)
-    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities)
+    loads = ServerLoads(adapts=False)
+    pool = _open_pool(deployment, limits, outage, max_in_flight, capabilities, loads)
     health = ServerHealth(limits, outage=outage)
     waiting = iter(prompts)
 
@@ -333,7 +341,8 @@ async def count_all(
                 on_count(key, counted)
 
     try:
-        await _run_workers(pool.total_in_flight, work)
+        with pool.allow_requests():
+            await _run_workers(pool.total_in_flight, work)
     finally:
         await pool.close()
 

@@ -176,13 +176,16 @@ class Conversation:
         except TooLongError:
             return Failure(Reason.BAD_REPLY)
         self._health.note_reply()
+        replica.load.note_status(reply.status, asked_at)
         if reply.status in _NOT_SERVING and self._leave_out(
             replica, f"does not serve now (HTTP {reply.status})"
         ):
             raise _TryAnotherError
         replica.health.note_reply(asked_at)
         if reply.status == 200:
-            return read(reply.body, seconds=time.perf_counter() - began)
+            result = read(reply.body, seconds=time.perf_counter() - began)
+            replica.load.note_reply(result, asked_at)
+            return result
         failure = parse_error(reply.status, reply.body)
         if reply.status in RETRIED_STATUSES and failure.reason is Reason.SERVER_ERROR:
             wait_s = read_retry_after(reply.header(b"retry-after"), time.time())

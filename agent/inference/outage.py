@@ -12,6 +12,7 @@ from agent.inference.endpoint import (
     list_addresses,
 )
 from agent.inference.limits import HttpLimits
+from agent.inference.server_load import ServerLoads
 from agent.monitoring.events import ServerBack, ServerGivenUp, ServerSilent, SilenceManner
 from agent.monitoring.log import log_event
 
@@ -266,7 +267,11 @@ class Outage:
 
 
 class ServerWatch:
-    """The outages of all servers that a command asks, so that it waits for each only once."""
+    """The outages of all servers that a command asks, so that it waits for each only once, and their loads.
+
+    Attributes:
+        loads: the requests that each server has and may have.
+    """
 
     def __init__(self, limits: HttpLimits, note: Note = str) -> None:
         """Watch servers with these limits.
@@ -276,6 +281,7 @@ class ServerWatch:
             note: shows a sentence to the user.
         """
         self._limits = limits
+        self.loads = ServerLoads()
         self._note = note
         self._outages: dict[tuple[str, ...], Outage] = {}
 

@@ -1,12 +1,13 @@
 """Send each request to the replica with the fewest requests in flight, and leave out replicas that do not answer.
 
-A deployment with one server has one replica, which is never left out. Concurrency is limited per replica.
+A deployment with one server has one replica, which is never left out. Concurrency is limited per replica, see
+`agent.inference.concurrency`.
 """
 
 import asyncio
 import time
-from collections.abc import Collection
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 
 from agent.inference.connection import (
     BrokenError,
@@ -18,6 +19,7 @@ from agent.inference.connection import (
 from agent.inference.endpoint import Endpoint, list_addresses
 from agent.inference.limits import HttpLimits
 from agent.inference.outage import Outage, ReplicaHealth
+from agent.inference.server_load import Places, ServerLoad, ServerLoads
 
 _ANSWERS_WITHIN_S = 3.0  # for a server that was given up; each run of a command waits for this time
 _LOOK_AGAIN_S = 0.5  # maximum wait for a free place before the replicas are looked at again
@@ -26,10 +28,10 @@ _LOOK_AGAIN_S = 0.5  # maximum wait for a free place before the replicas are loo
 class Replica:
     """One of the servers of a deployment, with the connections that no request uses now."""
 
-    def __init__(self, url: str, line: ServerLine, health: ReplicaHealth) -> None:
+    def __init__(self, url: str, line: ServerLine, health: ReplicaHealth, load: ServerLoad) -> None:
         self.url = url
         self.health = health
-        self.in_flight = 0
+        self.load = load
         self._line = line
         self._idle: list[ServerConnection] = []
 
@@ -73,6 +75,7 @@ class ReplicaPool:
         outage: Outage,
         *,
         max_in_flight: int,
+        loads: ServerLoads,
         left_out: Collection[str] = (),
         tried_again: Collection[str] = (),
     ) -> None:
@@ -83,6 +86,7 @@ class ReplicaPool:
             limits: limits of time and size.
             outage: the health of the replicas, shared with other calls.
             max_in_flight: maximum number of requests in flight at each replica.
+            loads: the loads of the replicas, shared with other calls.
             left_out: the addresses that the probe found unusable.
             tried_again: those of them that get requests as soon as another probe finds them usable.
 
@@ -91,7 +95,9 @@ class ReplicaPool:
         """
         self.deployment = endpoint.name
         self._max_in_flight = max_in_flight
+        self._loads = loads
         self._freed = asyncio.Condition()
+        self._waiting = 0  # requests that wait for a replica with a free place
         self._replicas = []
         for url in list_addresses(endpoint):
             if url in left_out and url not in tried_again:
@@ -99,7 +105,8 @@ class ReplicaPool:
             health = outage.find_replica(endpoint, url)
             if url in tried_again:
                 health.leave_out_until_probed()
-            self._replicas.append(Replica(url, ServerLine(endpoint, limits, url), health))
+            line = ServerLine(endpoint, limits, url)
+            self._replicas.append(Replica(url, line, health, loads.find(url)))
 
     @property
     def size(self) -> int:
@@ -111,26 +118,38 @@ class ReplicaPool:
         """The maximum number of requests in flight at all replicas together."""
         return self.size * self._max_in_flight
 
+    def find_places(self) -> Places:
+        """Return the places for requests at all replicas, with those that must be probed first."""
+        return self._loads.find_places([replica.url for replica in self._replicas])
+
+    @contextmanager
+    def allow_requests(self) -> Iterator[None]:
+        """Return a context in which the replicas may be asked, each with the pool's maximum number of requests."""
+        with ExitStack() as stack:
+            for replica in self._replicas:
+                stack.enter_context(replica.load.allow(self._max_in_flight))
+            yield
+
     async def reserve(self, avoided: Replica | None = None) -> Replica:
         """Wait for a replica with a free place, and take the place at the one with the fewest requests in flight.
 
         Args:
             avoided: the replica where the request failed before; it is chosen only if no other can be.
         """
-        if self.size == 1:
-            replica = self._replicas[0]
-            replica.in_flight += 1
-            return replica
-        async with self._freed:
-            while (free := self._find_free(avoided)) is None:
-                await self._wait_for_place()
-            free.in_flight += 1
-            return free
+        if self.size == 1 and self._replicas[0].load.has_place:
+            free: Replica | None = self._replicas[0]
+        else:
+            async with self._freed:
+                while (free := self._find_free(avoided)) is None:
+                    await self._wait_for_place()
+        assert free is not None
+        free.load.add_request()
+        return free
 
     async def release(self, replica: Replica) -> None:
         """Give up a place, which a waiting worker may take."""
-        replica.in_flight -= 1
-        if self.size > 1:
+        replica.load.remove_request()
+        if self._waiting:
             async with self._freed:
                 self._freed.notify()
 
@@ -161,9 +180,14 @@ class ReplicaPool:
 
     async def _wait_for_place(self) -> None:
         """Wait until a place becomes free, but not for long, because a replica that was left out may be due."""
-        with suppress(TimeoutError):
+        self._waiting += 1
+        try:
             async with asyncio.timeout(_LOOK_AGAIN_S):
                 await self._freed.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._waiting -= 1
 
     def _find_free(self, avoided: Replica | None) -> Replica | None:
         now = time.monotonic()
@@ -173,8 +197,8 @@ class ReplicaPool:
             return min(self._list_admitted(), key=lambda replica: replica.health.due)
         if len(usable) > 1 and avoided in usable:
             usable.remove(avoided)
-        free = [replica for replica in usable if replica.in_flight < self._max_in_flight]
-        return min(free, key=lambda replica: replica.in_flight, default=None)
+        free = [replica for replica in usable if replica.load.has_place]
+        return min(free, key=lambda replica: replica.load.in_flight, default=None)
 
 
 def _is_usable(replica: Replica, now: float) -> bool:
@@ -184,4 +208,4 @@ def _is_usable(replica: Replica, now: float) -> bool:
         return False
     if not health.is_left_out:
         return True
-    return now >= health.due and replica.in_flight == 0
+    return now >= health.due and replica.load.in_flight == 0

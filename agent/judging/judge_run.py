@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.inference.client import ask_all
-from agent.inference.endpoint import identify_server, list_addresses
+from agent.inference.endpoint import identify_server
 from agent.inference.limits import HttpLimits
 from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.outage import ServerWatch
@@ -233,7 +233,8 @@ class _RunJudging:
     async def ask(
         self, positions: Sequence[int], limits: HttpLimits, watch: ServerWatch | None
     ) -> None:
-        """Ask all judges concurrently, each within the limit of its server."""
+        """Ask all judges concurrently, each within the limit of its server, whose places they share."""
+        watch = watch or ServerWatch(limits)
         stored = self._store.juries.read_seats(self._run_id, self._use.name)
         for position in positions:
             seats: dict[int, Seat] = {}
@@ -248,26 +249,9 @@ class _RunJudging:
             judge = self._jury[number]
             judges[judge.identity] = judge
         servers = [self._build_server(judge, positions) for judge in judges.values()]
-        max_in_flight: dict[str, int] = {}  # by address: judges on the same server share its slots
-        for server in servers:
-            address = server.judge.deployment.base_url
-            limit = server.judge.max_in_flight
-            max_in_flight[address] = min(limit, max_in_flight.get(address, limit))
-        slots: dict[str, asyncio.Semaphore] = {}
-        for server in servers:
-            deployment = server.judge.deployment
-            places = max_in_flight[deployment.base_url] * len(list_addresses(deployment))
-            slots[deployment.base_url] = asyncio.Semaphore(places)
-        self.live = self._begin_forecast(servers, max(max_in_flight.values(), default=1))
-        tasks = []
-        for server in servers:
-            address = server.judge.deployment.base_url
-            at_once = min(max_in_flight[address], len(positions))
-            tasks.append(
-                asyncio.create_task(
-                    self._ask_server(server, at_once, slots[address], limits, watch)
-                )
-            )
+        at_once = max((server.judge.max_in_flight for server in servers), default=1)
+        self.live = self._begin_forecast(servers, at_once)
+        tasks = [asyncio.create_task(self._ask_server(server, limits, watch)) for server in servers]
         clock = asyncio.create_task(self.writer.show_time())
         try:
             await asyncio.gather(*tasks)
@@ -279,19 +263,16 @@ class _RunJudging:
     async def _ask_server(
         self,
         server: JudgeServer,
-        max_in_flight: int,
-        slots: asyncio.Semaphore,
         limits: HttpLimits,
-        watch: ServerWatch | None,
+        watch: ServerWatch,
     ) -> None:
         await ask_all(
             server.judge.deployment,
             server,
             lambda question, result: self._take_result(server, question, result),
-            max_in_flight=max_in_flight,
+            max_in_flight=server.judge.max_in_flight,
             limits=limits,
             capabilities=server.capabilities,
-            slots=slots,
             watch=watch,
         )
 

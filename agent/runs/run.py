@@ -564,7 +564,6 @@ async def _ask(
     Instances are read from the store page by page, and stay in memory while their question is in flight.
     """
     in_flight: dict[bytes, Instance] = {}
-    max_in_flight = min(plan.max_in_flight, len(unanswered))
     server = plan.deployment.name
 
     def requests() -> Iterator[tuple[bytes, ChatRequest]]:
@@ -586,7 +585,7 @@ async def _ask(
         writer.keep(key, cases, result)
 
     before = await read_figures(plan.deployment, context.limits)
-    at_once = min(max_in_flight * len(list_addresses(plan.deployment)), len(unanswered))
+    at_once = min(plan.max_in_flight * len(list_addresses(plan.deployment)), len(unanswered))
     live = LiveForecast(len(unanswered), at_once, {server: len(unanswered)})
     writer.progress.show_left(live.describe_remaining)
     with writer.asking():
@@ -594,7 +593,7 @@ async def _ask(
             plan.deployment,
             requests(),
             keep,
-            max_in_flight=max_in_flight,
+            max_in_flight=plan.max_in_flight,
             limits=context.limits,
             capabilities=capabilities,
             prompt_limit=plan.prompt_limit,

@@ -16,6 +16,7 @@ from agent.inference.limits import HttpLimits
 from agent.inference.read_figures import read_figures
 from agent.inference.replica_probe import probe_deployment
 from agent.inference.server_figures import ServerFigures
+from agent.inference.server_load import ServerLoads
 from agent.inference.window import prompt_budget, window_of
 from agent.runs.forecast.cost import (
     CHARACTERS_A_TOKEN,
@@ -300,6 +301,7 @@ async def _ask_round(
                 max_in_flight=at_once,
                 limits=_limit_to_trial(limits),
                 capabilities=capabilities,
+                loads=ServerLoads(adapts=False),
             )
     except TimeoutError:
         return None
