@@ -157,8 +157,9 @@ class ClaimReader(Generic[V]):
     def _read_name(self, index: int, name: QuantityName) -> ValueClaim[V] | None:
         """Return the claim that begins with a name, if one does."""
         start, end = self._find_sentence(name)
-        if index + 1 < len(self._names):
-            end = min(end, max(self._names[index + 1].start, name.end))
+        following = self._find_next_name(index)
+        if following is not None:
+            end = min(end, max(following.start, name.end))
         mention = self._read_attached(name) or self._prefer_unit(
             self._read_behind(name.end, end), name.end, end
         )
@@ -168,6 +169,15 @@ class ClaimReader(Generic[V]):
             self._ruled_out.add(mention.start)
             return None
         return ValueClaim(mention, (start, end), self._is_final(start, name.start))
+
+    def _find_next_name(self, index: int) -> QuantityName | None:
+        """Return the next name that does not stand in brackets behind this one: "60.5 kg (54 kg is 89% of IBW)"."""
+        start = self._names[index].end
+        for name in self._names[index + 1 :]:
+            between = self._text[start : name.start]
+            if between.count("(") <= between.count(")"):
+                return name
+        return None
 
     def _find_sentence(self, name: QuantityName) -> tuple[int, int]:
         """Return the span of a name's sentence. To a name that ends its line belongs the next line."""
@@ -249,7 +259,9 @@ class ClaimReader(Generic[V]):
     def _ends_calculation(self, start: int, mention: Mention[V]) -> bool:
         """Return whether numbers are computed before the equals sign of a value: not in "with RR = 60/82"."""
         before = self._text[start : mention.start].rstrip(" =≈~$(→>-⇒≅")
-        step = asked_words.EQUALS_SIGN.split(before)[-1]
+        *earlier, step = asked_words.EQUALS_SIGN.split(before)
+        if earlier and asked_words.DEFINES.search(earlier[-1].rstrip()):
+            return False
         return asked_words.CALCULATION.fullmatch(step) is not None
 
     def _is_result(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:
@@ -309,6 +321,7 @@ class ClaimReader(Generic[V]):
             explains = len(inside) > 1 or (
                 self.counts and asked_words.EXPLAINS_COUNT.match(brackets[1])
             )
+            explains = explains or asked_words.ABOUT_INPUT.match(brackets[1])
             if explains and not asked_words.OFFERS.search(brackets[1]):
                 behind = [other for other in behind if other not in inside]
         return behind

@@ -108,6 +108,14 @@ TOTALS = re.compile(
 EXPLAINS_COUNT = re.compile(
     r"[A-Za-z](?!.*\b(?:modified|adjusted|corrected|total|scores?)\b)", re.IGNORECASE
 )
+# Brackets about what the value was computed from or is compared with: "(the patient's actual weight is 54 kg)".
+ABOUT_INPUT = re.compile(
+    r"(?:(?:the |this )?patient's|his|her|their|compared (?:to|with)|versus|vs\.?) "
+    r"(?:(?:the |an? |his |her )?(?:actual|current|real|given|measured|present|true) )",
+    re.IGNORECASE,
+)
+# What a formula takes, stated before its result: "with RR".
+DEFINES = re.compile(r"\b(?:with|where|using|here) [A-Za-z√ ]{1,20}$")
 # Another method's name directly behind a value: "441 ms (Bazett)".
 METHOD_BEHIND = re.compile(
     r" ?(?:[A-Za-z/%]{1,8} ?)?(?:\(|\b(?:by|per|using|with|according to|via)\b)[^()\d.,;\n]{0,20}",

@@ -300,7 +300,7 @@ SO_FAR = re.compile(
     re.IGNORECASE,
 )
 CONTINUATION = re.compile(
-    r"\n(?:#{1,6} ?)?\W{0,3}(?:question|q|user|human|patient note|instructions?|input|problem|task)"
+    r"\n(?:#{1,6} ?)?[^\w{]{0,3}(?:question|q|user|human|patient note|instructions?|input|problem|task)"
     r"(?: ?\d{1,3})?\W{0,3}:"
     # A forum's page goes on below the answer.
     r"|\n\W{0,3}(?:posted (?:by|on|in|at)\b|re: re:|leave a (?:comment|reply)\b|\d{1,3} (?:comments|replies)\b)",

@@ -16,6 +16,7 @@ from agent.reading.mentions import Mention, Mentions, V
 from agent.reading.only_value import find_only_value
 from agent.reading.other_results import OtherResults
 from agent.reading.quantity import Quantity
+from agent.reading.recounts import find_recounted
 from agent.reading.rival_values import RivalValues
 from agent.reading.sentence_value import (
     SentenceReader,
@@ -82,6 +83,9 @@ def choose(
         if choice and _answers_again(text[continuation.start() :], choice, find_mentions, quantity):
             return None
         return choice
+    recounted = find_recounted(text, mentions, quantity)
+    if recounted is not None:
+        return Choice(recounted, LAST_STATEMENT)
     if quantity is None or len(text) > _MAX_ANSWER:
         choice = _Reader(text, mentions).choose()
     else:

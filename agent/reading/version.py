@@ -11,6 +11,8 @@
 #    sentence contradicts, or that a repeated question answers differently, stopped to be answers.
 # 6: until a number with another unit, method, working or value beside it stopped to be a result, a rounded value that
 #    is stated later took the place of the exact one, and labels of another case and bare zeros stopped to be verdicts.
-# 7: these rules.
-READING_VERSION = 7
+# 7: until a value, option or verdict with which an answer ends that counts, weighs or begins anew took the place of the
+#    first one.
+# 8: these rules.
+READING_VERSION = 8
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

@@ -295,7 +295,7 @@ _VERBS = (
     r"\s){1,6}"
 )
 WRONG = re.compile(
-    r"\b(?:wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|distractor|rul(?:e|ed|ing)\sout|exclud\w*"
+    r"\b(?:wrong|incorrect|false|untrue|unlikely|inappropriate|contraindicated|distractor|tempting|rul(?:e|ed|ing)\sout|exclud\w*"
     rf"|eliminat\w*|avoid\w*|inaccurate|irrelevant|cross(?:ed|ing)?\s(?:\w{{1,12}}\s)?(?:out|off)|(?:struck|strike)\s(?:out|off)|fall(?:s|ing)?\saway"
     rf"|drop(?:s|ped|ping)?\sout|off\sthe\s(?:table|list)|falls?\sshort)\b|\b(?:is|are)\s(?:therefore\s|thus\s|clearly\s)?out(?=\s?(?:[.,;!)]|$|\n))|✗|(?:^|\s){_VERBS}{_NEGATED}\b|\b(?:isn't|can't|cannot|doesn't|aren't|won't|wouldn't)(?!\w)"
     r"|\b(?:isnt|cant|doesnt|arent)\b|^[\s:(,-]{0,3}not?\b(?!\s(?:contest|doubt|question\b(?!\sof)))"

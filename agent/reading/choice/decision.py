@@ -4,12 +4,14 @@ import re
 from collections.abc import Sequence
 
 from agent.reading.choice.claims import ClaimStrength, OptionClaim
+from agent.reading.choice.rules import STATED_ANSWER
 from agent.reading.statements import find_last_retraction
 
 _OPENING = 40  # characters in which an answer that is one line states its first answer
 _CLOSING = 100  # characters behind the last answer: the text of its option, marks
 _REACH = 40  # characters before the last answer in which words of a conclusion may stand
 _CONCLUDES = re.compile(r"(?i)\b(?:answer|option|choice|therefore|thus|hence)\b|(?:^|\n)\W*$")
+_ANSWER = re.compile(r"answer", re.IGNORECASE)
 _MIN_SENTENCES = 2  # of working between the two answers
 _ANSWER_LINE = re.compile(r"\W{0,3}(?:(?:final|correct)\s)?answer\s?:", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?:](?=\s)|\n\s*\n")
@@ -79,8 +81,11 @@ def _ends_working(opening: OptionClaim, last: OptionClaim, text: str) -> bool:
     """Return whether working leads from an answer in the opening to another one at the end.
 
     "D. Aspirin\n\nThe drug is given once a week. It lowers uric acid. The answer is C." answers C: some models answer
-    first and think afterwards.
+    first and think afterwards. "The answer is D. ... Hence the drug is C." answers nothing.
     """
+    is_called_answer = _ANSWER.search(text, last.start, last.end) is not None
+    if opening.rule is STATED_ANSWER and not is_called_answer:
+        return False
     is_at_end = len(text[last.end :].strip()) <= _CLOSING
     is_conclusion = _CONCLUDES.search(text, max(0, last.start - _REACH), last.end) is not None
     sentences = _SENTENCE_END.findall(text[opening.end : last.start])

@@ -62,7 +62,8 @@ _ANNOUNCES_ANSWER = re.compile(
 _MIN_CUT_OFF = 12  # words of a line without a full stop that is more than a heading
 # "6. Answer" above the last line.
 _HEADING = re.compile(
-    r"(?:\d{1,2}[.)]\s)?(?:my\s|the\s)?(?:final\s|overall\s)?(?:answer|conclusion|verdict|decision|choice)",
+    r"(?:\d{1,2}[.)]\s)?(?:my\s|the\s)?(?:final\s|overall\s|correct\s|best\s|selected\s|chosen\s)?"
+    r"(?:answer|conclusion|verdict|decision|choice|option|selection)(?:\s(?:choice|option|letter))?",
     re.IGNORECASE,
 )
 _TRAILING_MARKS = re.compile(r"[.!)\]\"'\s✓]{0,9}$")
@@ -108,9 +109,11 @@ def read_lines(
 
 
 def _read_announced(answer: MarkedAnswer) -> Iterator[OptionClaim]:
-    """Read "The most frequent cause is:" and the option on the next line."""
+    """Read "The most frequent cause is:", or the heading "Answer", and the option on the next line."""
     for line, following in pairwise(answer.lines[:_MAX_LINES]):
-        if not _ANNOUNCES.search(answer.lower, max(line.start, line.end - 40), line.end):
+        is_heading = _HEADING.fullmatch(answer.plain, line.start, line.end) is not None
+        ends_open = _ANNOUNCES.search(answer.lower, max(line.start, line.end - 40), line.end)
+        if not is_heading and not ends_open:
             continue
         if is_denied(answer.text, line.end):
             continue

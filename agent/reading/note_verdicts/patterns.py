@@ -624,6 +624,18 @@ TURN = re.compile(
     r"\b(?:but|however|actually|although|though|dismissed|still|yet|acceptable|nevertheless)\b",
     re.IGNORECASE,
 )
+# "So the note is CORRECT.", "Final answer: CORRECT"
+CONCLUDES = re.compile(
+    r"\s{0,9}(?:(?:so|thus|therefore|hence|overall|consequently|in\s(?:conclusion|summary|short)|on\sreflection)\b"
+    r"|(?:my\s|the\s)?final\s(?:answer|verdict)\b)",
+    re.IGNORECASE,
+)
+# "With this change, the note has no error."
+AFTER_CORRECTION = re.compile(
+    r"\b(?:corrected|corrections?|change[ds]?|chang(?:e|ing)|fix(?:ed|ing)?|revis\w+|replac\w+|rewrit\w+|should|instead|otherwise"
+    r"|(?:the\s)?(?:rest|remain\w+|others?)|apart\sfrom|except\w*|now\scorrect|wrong|incorrect|mistake)\b",
+    re.IGNORECASE,
+)
 # "7 because fluconazole does not treat BV.", "7 fluconazole should be metronidazole", "7, fluconazole → metronidazole"
 REASON = re.compile(
     r"(?:because|since|as|where)\b|[^.!?\n]{0,80}(?:\bshould\b|→|\s-\s\s)", re.IGNORECASE

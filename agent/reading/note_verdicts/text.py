@@ -634,6 +634,9 @@ class ClaimsOfText:
             return None
         claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
         claims = self._drop_retracted(claims)
+        concluded = self._find_conclusion(claims)
+        if concluded is not None:
+            return concluded
         finals = [claim for claim in claims if claim.is_final]
         chosen = _choose(finals) if finals else _choose(claims)
         if finals and chosen is not None:
@@ -653,6 +656,29 @@ class ClaimsOfText:
         if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
         return chosen
+
+    def _find_conclusion(self, claims: list[VerdictClaim]) -> VerdictClaim | None:
+        """Return the claim that the note is right with which an answer ends that begins with a sentence of the note.
+
+        Some models repeat the sentence that they doubt, weigh it and decide for it: "8 The dose is 5 mg. Hmm, ...
+        Therefore there's no error." A sentence that is called wrong in words is none of these.
+        """
+        others = [claim for claim in claims if claim.verdict != NO_ERROR]
+        if not others or any(claim.rule != "line" for claim in others):
+            return None
+        start = max(claim.end for claim in others)
+        behind = [claim for claim in claims if claim.start >= start]
+        words = self._flat[start:]
+        if not behind or patterns.AFTER_CORRECTION.search(words):
+            return None
+        text_end = len(self._flat.rstrip(" .!*\n"))
+        last_start = self._find_sentence_start(text_end)
+        last = [claim for claim in behind if claim.end > last_start]
+        if not last:
+            return None
+        is_concluded = patterns.CONCLUDES.match(self._flat, last_start) is not None
+        is_said_before = any(claim.end <= last_start for claim in behind)
+        return last[-1] if is_concluded or is_said_before else None
 
     def _questions_sentence(self, chosen: VerdictClaim) -> bool:
         """Return whether the note is called correct and a sentence of it is called questionable below that."""

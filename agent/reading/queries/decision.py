@@ -96,6 +96,11 @@ _CONSTANT_APOLOGY = re.compile(
     r"[^'\"\n]{0,100}(?P=mark)(?:\s{1,9}as\s{1,9}\S{1,40})?[;\s]*",
     re.IGNORECASE,
 )
+# "Alternatively, if no duration can be derived: null" behind a query
+_ALTERNATIVE_NULL = re.compile(
+    r"\W{0,9}(?:alternatively|otherwise|or,?\sif|or\selse)\b[^.]{0,200}?(?:null|n/a|unanswerable)\W{0,9}\Z",
+    re.IGNORECASE,
+)
 _OR_NULL = re.compile(
     r"\bor\s(?:simply\s|just\s|rather\s|else\s|perhaps\s)?[\"'`]?null\b[\"'`]?(?:\s?,)?\s(?:if|in\scase|when|should)\b",
     re.IGNORECASE,
@@ -205,6 +210,8 @@ def choose_query(answer: str, queries: list[Query]) -> Query | None:
     opening, rest = answer[: queries[0].start], answer[queries[-1].end :]
     offers = [offer for offer in _list_offers(answer, queries) if not offer.is_rejected]
     if not offers and not rest.strip():
+        return None
+    if offers and _ALTERNATIVE_NULL.match(rest):
         return None
     if not offers or _states_null_at_end(rest):
         # Directly below a query, the mere word contradicts it.
