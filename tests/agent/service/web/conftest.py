@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
 import agent.cli.main  # noqa: F401 (makes the commands known that jobs consist of)
+from agent.access import passwords
 from agent.cli.submission import submission
 from agent.site.directory import Site
 from agent.store import Account
@@ -18,6 +20,20 @@ from tests.aggregator.conftest import Served
 from tests.end_to_end.conftest import make_site
 
 __all__ = ["make_site", "served", "site", "wire"]
+
+
+_QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+_NOTHING = _QUICK.hash("no account has this password")
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords of the people here take no second to hash; tests/agent/access holds the real parameters.
+
+    A service in a process of its own has the real ones, and hashes again whoever signs in.
+    """
+    monkeypatch.setattr(passwords, "_load_hasher", lambda: _QUICK)
+    monkeypatch.setattr(passwords, "_hash_nothing", lambda: _NOTHING)
 
 
 @pytest.fixture
