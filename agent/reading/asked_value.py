@@ -171,11 +171,12 @@ class ClaimReader(Generic[V]):
         return ValueClaim(mention, (start, end), self._is_final(start, name.start))
 
     def _find_next_name(self, index: int) -> QuantityName | None:
-        """Return the next name that does not stand in brackets behind this one: "60.5 kg (54 kg is 89% of IBW)"."""
+        """Return the next name, but not the same quantity's in brackets: "IBW 60.5 kg (54 kg is 89% of IBW)"."""
         start = self._names[index].end
         for name in self._names[index + 1 :]:
             between = self._text[start : name.start]
-            if between.count("(") <= between.count(")"):
+            is_in_brackets = between.count("(") > between.count(")")
+            if not (is_in_brackets and name.is_asked):
                 return name
         return None
 
