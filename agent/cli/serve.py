@@ -1,8 +1,5 @@
 """The command `intramural serve`."""
 
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -46,23 +43,4 @@ def serve(site: "Site", port: int | None) -> None:
             )
     with listen(address) as listener:
         origin = find_origin(address, listener)
-        with _end_in_order():
-            serve_site(site, address, listener, lambda: click.echo(f"{origin}/  (Ctrl-C stops it)"))
-
-
-@contextmanager
-def _end_in_order() -> Iterator[None]:
-    """Return a context in which SIGTERM, with which systemd and containers end a service, stops jobs as Ctrl-C does.
-
-    uvicorn sends itself the signal again once it has ended, and without this the process would be gone at that moment.
-    """
-    before = signal.signal(signal.SIGTERM, _end_command)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _end_command(number: int, frame: object) -> None:
-    del number, frame
-    raise click.exceptions.Exit(0)
+        serve_site(site, address, listener, lambda: click.echo(f"{origin}/  (Ctrl-C stops it)"))

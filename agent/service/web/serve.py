@@ -1,6 +1,7 @@
 """Start the service: its address, TLS, the queue's dispatcher, and the server until it is interrupted."""
 
 import errno
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -90,16 +91,40 @@ def serve(
         ssl_certfile=address.certificate,
         ssl_keyfile=address.key,
     )
+    server = uvicorn.Server(config)
     service.texts.begin_warming()
     try:
-        with Dispatcher(site) as dispatcher, _log_service(address):
+        with (
+            _end_in_order(server),
+            Dispatcher(site) as dispatcher,
+            _log_service(address),
+        ):
             service.find_queue_problem = lambda: dispatcher.problem
             # Only now is it certain that no other service of this site has files in transit.
             service.transfers.clear()
             announce()
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
     finally:
         service.close()
+
+
+@contextmanager
+def _end_in_order(server: uvicorn.Server) -> Iterator[None]:
+    """Return a context in which SIGTERM, with which systemd and containers end a service, ends the server in order.
+
+    The signal is only noted. An exception raised wherever it arrives, between two locks of a start, left services that
+    never ended. uvicorn notes it itself while it serves, and sends it again at its end.
+    """
+
+    def note(number: int, frame: object) -> None:
+        del number, frame
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGTERM, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

@@ -20,7 +20,10 @@ def test_a_service_that_is_ended_by_its_manager_says_so_in_its_log(filled: Fille
         assert process.stdout is not None
         assert process.stdout.readline().startswith("http://127.0.0.1:")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=120)
+        try:
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
     lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]
     events = [line["event"] for line in lines]
     assert events == ["command_started", "service_started", "service_stopped", "command_ended"]
