@@ -260,9 +260,7 @@ class ClaimReader(Generic[V]):
     def _ends_calculation(self, start: int, mention: Mention[V]) -> bool:
         """Return whether numbers are computed before the equals sign of a value: not in "with RR = 60/82"."""
         before = self._text[start : mention.start].rstrip(" =≈~$(→>-⇒≅")
-        *earlier, step = asked_words.EQUALS_SIGN.split(before)
-        if earlier and asked_words.DEFINES.search(earlier[-1].rstrip()):
-            return False
+        step = asked_words.EQUALS_SIGN.split(before)[-1]
         return asked_words.CALCULATION.fullmatch(step) is not None
 
     def _is_result(self, mention: Mention[V], mentions: list[Mention[V]], end: int) -> bool:

@@ -114,8 +114,6 @@ ABOUT_INPUT = re.compile(
     r"(?:(?:the |an? |his |her )?(?:actual|current|real|given|measured|present|true) )",
     re.IGNORECASE,
 )
-# What a formula takes, stated before its result: "with RR".
-DEFINES = re.compile(r"\b(?:with|where|using|here) [A-Za-z√ ]{1,20}$")
 # Another method's name directly behind a value: "441 ms (Bazett)".
 METHOD_BEHIND = re.compile(
     r" ?(?:[A-Za-z/%]{1,8} ?)?(?:\(|\b(?:by|per|using|with|according to|via)\b)[^()\d.,;\n]{0,20}",
