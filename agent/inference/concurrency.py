@@ -16,9 +16,8 @@ _LOWERED_TO = 0.75  # of the limit
 _NEEDED_GAIN = 0.2  # of the gain if the server answered as fast as before
 _SLOW = 2.0  # times the usual seconds of a reply, from which the limit is lowered
 _RECOVERED = 1.5  # times the usual seconds of a reply, up to which the limit may be raised
-_ADAPTED_BY = (
-    1 / 16
-)  # by which the usual seconds follow those of a window, so that longer questions become usual
+# By this share the usual seconds follow those of a window, so that longer questions become usual.
+_ADAPTED_BY = 1 / 16
 _FIRST_PATIENCE = 4  # windows before a step is repeated that failed; doubled with each failure
 _LAST_PATIENCE = 32
 
@@ -149,9 +148,8 @@ class ConcurrencyController:
     def note_reply(self, reply: ServerReply) -> None:
         """Record an answer. The limit may change with it."""
         if not reply.is_full:
-            self._window = (
-                _Window()
-            )  # too few questions, so their number tells nothing about the server
+            # There are too few questions, so their number tells nothing about the server.
+            self._window = _Window()
             return
         if reply.asked_at < self._changed_at and self._trial is None:
             return  # asked under a higher limit
