@@ -112,9 +112,9 @@ def serve(
 def _end_in_order(server: uvicorn.Server) -> Iterator[None]:
     """Return a context in which SIGTERM, with which systemd and containers end a service, ends the server in order.
 
-    The signal is only noted. An exception that is raised wherever it arrives can leave the lock of an import behind, for
-    which the thread that loads the redactor then waits for ever. uvicorn notes it itself while it serves, and sends it
-    again at its end.
+    The signal is only noted. An exception that is raised wherever it arrives can leave the lock of an import behind,
+    for which the thread that loads the redactor then waits for ever. uvicorn notes it itself while it serves, and sends
+    it again at its end.
     """
 
     def note(number: int, frame: object) -> None:
