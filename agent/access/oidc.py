@@ -22,6 +22,7 @@ from agent.access.external import ExternalIdentity, sign_in_external
 from agent.access.id_token import Expectation, IdTokenRefusedError, check_id_token, import_keys
 from agent.access.refusals import ProviderError, SignInRefusedError
 from agent.access.secret_file import read_secret_file
+from agent.io.outgoing_faults import explain_certificate, explain_proxy, find_certificate_error
 from agent.io.tls import load_trust
 from agent.store import Account, Role, Store
 
@@ -336,7 +337,20 @@ class _Connection:
                 body = _read_bounded(response)
         except httpx.TimeoutException:
             raise ProviderError("the OpenID provider did not answer in time", _CHECK) from None
+        except httpx.ProxyError as error:
+            proxy = explain_proxy(error, self._config.proxy, "the provider's host and port")
+            raise ProviderError(
+                f"the OpenID provider cannot be reached: the proxy {proxy.problem}",
+                f"{proxy.advice} `oidc_uses_proxy: false` connects directly.",
+            ) from None
         except httpx.HTTPError as error:
+            refused = find_certificate_error(error)
+            if refused is not None:
+                certificate = explain_certificate(refused)
+                raise ProviderError(
+                    f"the OpenID provider's certificate was not accepted: {certificate.problem}",
+                    certificate.advice,
+                ) from None
             raise ProviderError(
                 f"the OpenID provider cannot be reached ({type(error).__name__})", _CHECK
             ) from None

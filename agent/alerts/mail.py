@@ -17,6 +17,7 @@ from typing import Final
 from agent.access.secret_file import read_secret_file
 from agent.alerts.channels import AlertFailedError, MailServer
 from agent.errors import ConfigError
+from agent.io.outgoing_faults import explain_certificate
 from agent.io.tls import load_trust
 
 _STEP_S: Final = 10.0
@@ -74,11 +75,12 @@ def send_mail(
         raise AlertFailedError(
             "refused", f"the mail server cannot be used ({type(error).__name__})"
         ) from None
-    except ssl.SSLCertVerificationError:
+    except ssl.SSLCertVerificationError as error:
+        certificate = explain_certificate(error)
         raise AlertFailedError(
             "certificate",
-            "the mail server's certificate was not accepted",
-            "Set `ca_bundle` in site.yaml to the certificate authority that signed it.",
+            f"the mail server's certificate was not accepted: {certificate.problem}",
+            certificate.advice,
         ) from None
     except (ssl.SSLError, TimeoutError, ValueError):
         # ValueError: the socket was closed because the time was over.

@@ -9,12 +9,12 @@ import base64
 import binascii
 import hashlib
 import hmac
-import ssl
 from typing import Final
 
 from agent.access.secret_file import read_secret_file
 from agent.alerts.channels import AlertFailedError, Webhook
 from agent.errors import ConfigError
+from agent.io.outgoing_faults import explain_certificate, explain_proxy, find_certificate_error
 from agent.io.tls import load_trust
 
 _CONNECT_S: Final = 10.0
@@ -104,29 +104,24 @@ async def _post(webhook: Webhook, headers: dict[str, str], body: bytes, total_s:
             return response.status_code
     except (TimeoutError, httpx.TimeoutException):
         raise AlertFailedError("timeout", "the webhook did not answer in time") from None
-    except httpx.ProxyError:
+    except httpx.ProxyError as error:
+        proxy = explain_proxy(error, webhook.proxy, "the webhook's host and port")
         raise AlertFailedError(
             "proxy",
-            "the proxy refused the connection to the webhook",
-            "Check `proxy` in site.yaml; `alert_webhook_uses_proxy: false` connects directly.",
+            f"the webhook could not be reached: the proxy {proxy.problem}",
+            f"{proxy.advice} `alert_webhook_uses_proxy: false` connects directly.",
         ) from None
     except httpx.ConnectError as error:
-        if _is_about_certificate(error):
+        refused = find_certificate_error(error)
+        if refused is not None:
+            certificate = explain_certificate(refused)
             raise AlertFailedError(
                 "certificate",
-                "the webhook's certificate was not accepted",
-                "Set `ca_bundle` in site.yaml to the certificate authority that signed it.",
+                f"the webhook's certificate was not accepted: {certificate.problem}",
+                certificate.advice,
             ) from None
         raise AlertFailedError("unreachable", "the webhook could not be reached") from None
     except httpx.HTTPError as error:
         raise AlertFailedError(
             "broken", f"the connection to the webhook broke ({type(error).__name__})"
         ) from None
-
-
-def _is_about_certificate(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLCertVerificationError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agent.store import Store
 
 _LONGEST_PASSWORD_FILE = 4096  # bytes
+_TRIES = 3  # passwords at a terminal
 _SIGNS_IN = {
     Origin.LOCAL: "password",
     Origin.OIDC: "OpenID provider",
@@ -305,7 +306,12 @@ def _read_subject(site: Site, origin: Origin, name: str, subject: str | None) ->
 
 
 def _read_password(name: str, file: Any) -> str:
-    """Return a password from a file, or from the terminal without showing it; never from the command line itself."""
+    """Return a password from a file, or from the terminal without showing it; never from the command line itself.
+
+    At a terminal, one that is too easy to guess is asked for again.
+    """
+    from agent.access.passwords import check_password_strength
+
     if file is not None:
         try:
             line: str = file.readline(_LONGEST_PASSWORD_FILE)
@@ -319,6 +325,18 @@ def _read_password(name: str, file: Any) -> str:
             "there is no terminal to ask for the password",
             "Give --password-file FILE, or --password-file - to read it from standard input.",
         )
+    for _ in range(_TRIES - 1):
+        password = _ask_password(name)
+        try:
+            check_password_strength(password, name)
+        except ConfigError as error:
+            click.echo(f"{error}. {error.advice}", err=True)
+        else:
+            return password
+    return _ask_password(name)  # if it is refused again, the command ends
+
+
+def _ask_password(name: str) -> str:
     asked: str = click.prompt(
         printable(f"New password for {name}"), hide_input=True, confirmation_prompt="The same again"
     )

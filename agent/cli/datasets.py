@@ -57,7 +57,7 @@ def list_datasets(site: Site, form: str, verify: bool) -> None:
                 "state": state.state,
                 "instances": state.instances,
                 "registered": None if is_public else describe_registration(benchmark, site.data),
-                "detail": state.detail,
+                "detail": with_site(state.detail) if form == "table" else state.detail,
             }
         )
     for definition in broken:

@@ -13,6 +13,7 @@ import click
 
 from agent.cli.demo_ward import BENCHMARK
 from agent.errors import AgentError
+from agent.io.plain_text import printable
 
 # Python files in the user's current folder are not imported in place of packages of the same name.
 _PYTHON: Final = (sys.executable, "-P", "-m")
@@ -101,7 +102,9 @@ class Demo:
     def serve(self, program: str, *words: str | Path) -> Iterator[str]:
         """Run a server in the background, logging to the demo's folder; yield its first line, which has the address."""
         command = [*_PYTHON, _PROGRAMS[program], *map(str, words)]
-        with (self.directory / f"{program}.log").open("a", encoding="utf-8") as log:
+        log_path = self.directory / f"{program}.log"
+        with log_path.open("a", encoding="utf-8") as log:
+            log_begins = log.tell()
             process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, stdin=subprocess.DEVNULL
             )
@@ -109,7 +112,8 @@ class Demo:
             assert process.stdout is not None
             line = process.stdout.readline().strip()
             if not line:
-                raise DemoError(f"{program} {words[0]} did not start")
+                process.wait(10)
+                raise _explain_failed_start(program, log_path, log_begins)
             yield line
         finally:
             process.terminate()
@@ -118,3 +122,26 @@ class Demo:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _explain_failed_start(program: str, log_path: Path, log_begins: int) -> DemoError:
+    """Return the error about a server that ended before it was ready, with the reason from its log.
+
+    Args:
+        program: the server's program.
+        log_path: its log.
+        log_begins: length of the log in bytes before the server was started.
+    """
+    with log_path.open("rb") as log:
+        log.seek(log_begins)
+        lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
+    lines = [line for line in lines if line]
+    errors = [number for number, line in enumerate(lines) if line.startswith("error: ")]
+    shown = lines[errors[-1] :] if errors else lines[-1:]
+    if not shown:
+        return DemoError(f"{program} did not start", f"It wrote nothing to {log_path}.")
+    reason = printable(shown[0].removeprefix("error: "))
+    advice = " ".join(printable(line) for line in shown[1:])
+    return DemoError(
+        f"{program} did not start: {reason}", f"{advice} Its log is {log_path}.".strip()
+    )

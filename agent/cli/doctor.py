@@ -50,13 +50,23 @@ SPECIMEN = "Patient name: {}, phone {}, {}, born {}, was seen for chest pain.".f
 
 
 def examine(site: Site, server: str | None = None, model: str | None = None) -> Iterator[Check]:
-    """Run all checks, each after the checks that it depends on.
+    """Run all checks, each after the checks that it depends on. A fault of the store is reported once.
 
     Args:
         site: the site directory; it may be broken.
         server: check this server instead of those in model_deployments.yaml.
         model: the model to request from `server`.
     """
+    fault_of_store = ""
+    for check in _run_checks(site, server, model):
+        if fault_of_store and check.verdict == "failed" and check.finding == fault_of_store:
+            continue  # it could not be made without the store
+        if check.subject == "store" and check.verdict == "failed":
+            fault_of_store = check.finding
+        yield check
+
+
+def _run_checks(site: Site, server: str | None, model: str | None) -> Iterator[Check]:
     settings = run_check("settings", lambda: _check_settings(site))
     yield settings
     if settings.verdict == "failed":

@@ -35,6 +35,15 @@ PATIENCE_S = 60.0  # shorter than the limit of runs, because a person is waiting
 ANSWER_TOKENS = 1024  # enough for a model that reasons before it answers
 
 
+_REFUSED_WITHOUT = ("logprobs", "json_schema", "n")
+"""Features without which there is no way to make a run that needs them (agent/inference/capabilities.py)."""
+_WORKED_AROUND = {
+    "stop": "complete answers are cut at the stop sequence.",
+    "seed": "repeated requests may get different answers.",
+    "temperature_zero": "repeated requests may get different answers.",
+}
+
+
 def check_servers(site: Site, server: str | None, model: str | None) -> Iterator[Check]:
     """Check every deployment, or the server of `--server`."""
     try:
@@ -126,8 +135,23 @@ def _check_server(site: Site, deployment: Deployment) -> Iterator[Check]:
                 f"{subject}, {name.replace('_', ' ')}",
                 "warning",
                 feature.finding,
-                "Runs that need it are refused, or note the workaround.",
+                _advise_on_lack(name, feature.state),
             )
+
+
+def _advise_on_lack(name: str, state: str) -> str:
+    """Return what becomes of runs that need a feature which the server lacks."""
+    if name in _REFUSED_WITHOUT or (name in _WORKED_AROUND and state == "refused"):
+        return (
+            "Runs that need it are refused before anything is asked; others are not affected. Serve the model with "
+            "other software, or with the option that turns it on."
+        )
+    if name in _WORKED_AROUND:
+        return (
+            f"Runs that need it go on: {_WORKED_AROUND[name]} A note says so in the forecast of `run --dry-run`, in "
+            "the report at the end of the run, and on the run's page."
+        )
+    return "Runs go on without it; where it matters, a note says so in the report at the end of the run."
 
 
 def _check_idle_server(deployment: Deployment, managed: ModelServer) -> Check:

@@ -45,6 +45,7 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
     from agent.exchange.tables.export import export_tables
     from agent.exchange.tables.files import check_writable
     from agent.io.new_folder import new_folder
+    from agent.io.private_modes import write_private_text
     from agent.results.standings import add_standings
 
     check_writable(form)
@@ -56,9 +57,8 @@ def export(site: Site, suite: str, form: ExportForm, out: Path, reveal: bool) ->
         if form == "helm":
             count = export_helm(site, suite, folder, reveal=reveal)
         else:
-            (folder / "summary.json").write_text(
-                json.dumps(rows, indent=2, ensure_ascii=False) + "\n", "utf-8"
-            )
+            text = json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+            write_private_text(folder / "summary.json", text)
             count = export_tables(site, suite, folder, form, reveal=reveal)
     click.echo(f"{count} instances written, {'as they are' if reveal else 'redacted'}")
     if form == "helm":

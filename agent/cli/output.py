@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shlex
 import shutil
@@ -50,7 +51,8 @@ def show_rows(
         columns: key -> heading, in the order of the table's columns. JSON and CSV name columns by key.
         form: "table", "json" or "csv".
         title: printed above a table.
-        folds: wrap the last column of a table to fit the terminal; other columns are never wrapped.
+        folds: wrap the last column of a table to fit the terminal; other columns are never wrapped. In a file or a
+            pipe nothing is wrapped, so that each row is one line.
     """
     if form == "json":
         shown = json.dumps([dict(row) for row in rows], indent=2, ensure_ascii=False)
@@ -75,7 +77,7 @@ def fitting(
 ) -> dict[str, str]:
     """Return the columns of a table, dropping spare columns in order until the table fits the terminal.
 
-    If the terminal's width is unknown, 100 characters are assumed.
+    If the output is not shown on a terminal, 100 characters are assumed.
     """
     remaining = dict(columns)
     for key in spare:
@@ -156,9 +158,14 @@ def _print_table(
     # Rows stay on one line: a long line that the terminal wraps or scrolls is easier to read than folded columns.
     measured = Console(width=10_000).measure(table)
     width = measured.maximum
-    if folds:
+    if folds and _has_width():
         width = min(width, max(_measure_terminal(), measured.minimum))
     Console(width=max(1, width), soft_wrap=not folds).print(table, crop=False, end="")
+
+
+def _has_width() -> bool:
+    """Return whether the output has a width to fit: a terminal's, or that of the variable COLUMNS."""
+    return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))
 
 
 def _format_value(value: Any) -> str:

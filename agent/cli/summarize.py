@@ -194,7 +194,7 @@ def _show_leaderboard(
 
             frame = build_summary_frame(store, summaries, efficiencies, all_metrics=all_metrics)
             write_table(frame, output, form)
-    if output is None:
+    if output is None and str(plot) != "-":
         show_summaries(summaries, all_metrics, form, title, efficiencies)
     if plot is not None:
         from agent.plots.charts import build_chart

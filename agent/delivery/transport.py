@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from agent.errors import ConfigError, DeliveryError
+from agent.io.outgoing_faults import explain_certificate, explain_proxy, find_certificate_error
 from agent.io.tls import load_trust
 from protocol.errors import Code
 
@@ -132,19 +133,21 @@ class Aggregator:
             raise DeliveryError(
                 f"the aggregator at {self._base} could not be reached in time"
             ) from None
-        except httpx.ProxyError:
+        except httpx.ProxyError as error:
+            proxy = explain_proxy(error, self._connection.proxy, "the aggregator's host and port")
             raise DeliveryError(
-                f"the proxy refused the connection to the aggregator at {self._base}",
-                "Check `proxy` in site.yaml, and that the proxy allows the aggregator's host and port.",
+                f"the aggregator at {self._base} could not be reached: the proxy {proxy.problem}",
+                proxy.advice,
             ) from None
         except httpx.ConnectError as error:
-            cause = _root_cause(error)
-            if isinstance(cause, ssl.SSLCertVerificationError):
+            refused = find_certificate_error(error)
+            if refused is not None:
+                certificate = explain_certificate(refused)
                 raise DeliveryError(
-                    f"the aggregator's certificate was not accepted ({self._base})",
-                    "If a proxy inspects TLS here, set `ca_bundle` in site.yaml to its certificate authority.",
+                    f"the aggregator's certificate was not accepted: {certificate.problem} ({self._base})",
+                    certificate.advice,
                 ) from None
-            if _breaks_off_tls(cause):
+            if _breaks_off_tls(_root_cause(error)):
                 raise DeliveryError(
                     f"no secure connection to the aggregator could be negotiated ({self._base})",
                     "The aggregator, or a proxy in front of it, does not support TLS 1.2 or newer. Ask its "

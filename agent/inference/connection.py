@@ -12,12 +12,21 @@ import ssl
 import time
 from collections.abc import Iterable
 from typing import Any, Literal
-from urllib.parse import SplitResult
+from urllib.parse import SplitResult, unquote
 
 import httpcore
 
 from agent.inference.endpoint import Endpoint, open_trust, read_address, read_proxy, read_token
 from agent.inference.limits import HttpLimits
+from agent.io.outgoing_faults import (
+    EARLY_CERTIFICATE,
+    EXPIRED_CERTIFICATE,
+    OTHER_NAME,
+    Obstruction,
+    explain_certificate,
+    find_certificate_error,
+    is_login_refused,
+)
 
 # httpcore's debug messages contain hosts and headers, which must not be logged.
 logging.getLogger("httpcore").setLevel(logging.WARNING)
@@ -27,7 +36,15 @@ _IDLE_S = 1.0
 _BROKEN = (httpcore.NetworkError, httpcore.ProtocolError)
 
 
-Obstacle = Literal["refused", "timeout", "name", "tls", "proxy"]
+Obstacle = Literal[
+    "refused", "timeout", "name", "tls", "expired", "early", "other name", "proxy", "proxy login"
+]
+
+_CERTIFICATES: dict[Obstruction, Obstacle] = {
+    EXPIRED_CERTIFICATE: "expired",
+    EARLY_CERTIFICATE: "early",
+    OTHER_NAME: "other name",
+}
 
 
 class UnreachableServerError(Exception):
@@ -152,7 +169,7 @@ class ServerLine:
         port = f":{proxy.port}" if proxy.port else ""
         login = None
         if proxy.username is not None:
-            login = (proxy.username, proxy.password or "")
+            login = (unquote(proxy.username), unquote(proxy.password or ""))
         return httpcore.AsyncHTTPProxy(
             f"{proxy.scheme}://{host}{port}", proxy_auth=login, ssl_context=self._tls
         )
@@ -241,9 +258,12 @@ class ServerConnection:
 
 def _name_obstacle(error: Exception) -> Obstacle:
     if isinstance(error, httpcore.ProxyError):
-        return "proxy"
+        return "proxy login" if is_login_refused(error) else "proxy"
     if isinstance(error, httpcore.ConnectTimeout):
         return "timeout"
+    refused = find_certificate_error(error)
+    if refused is not None:
+        return _CERTIFICATES.get(explain_certificate(refused), "tls")
     if isinstance(error.__cause__, ssl.SSLError):
         return "tls"
     if isinstance(error.__cause__, socket.gaierror):

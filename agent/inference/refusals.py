@@ -13,6 +13,8 @@ from agent.inference.endpoint import (
     read_token,
 )
 from agent.inference.findings import ProbeReply
+from agent.io.outgoing_faults import EARLY_CERTIFICATE, EXPIRED_CERTIFICATE, OTHER_NAME
+from agent.io.wording import nearest
 
 # Statuses with which servers refuse the model or a parameter. The text of others is not repeated: a traceback or a page
 # of a proxy may contain the request of somebody else.
@@ -32,9 +34,27 @@ _OBSTACLES: Mapping[Obstacle, tuple[str, str]] = {
         "has a certificate that is not trusted, or does not use TLS",
         "Set ca_bundle {place} to your certificate authority, or correct {address_setting}.",
     ),
+    "expired": (
+        f"has a certificate that is not accepted: {EXPIRED_CERTIFICATE.problem}",
+        EXPIRED_CERTIFICATE.advice,
+    ),
+    "early": (
+        f"has a certificate that is not accepted: {EARLY_CERTIFICATE.problem}",
+        EARLY_CERTIFICATE.advice,
+    ),
+    "other name": (
+        f"has a certificate that is not accepted: {OTHER_NAME.problem}",
+        "Write the name that the certificate is for in {address_setting}, or ask the server's administrators for "
+        "one with this name.",
+    ),
     "proxy": (
         "cannot be reached because the proxy refused the connection",
         "Check the setting proxy {place}.",
+    ),
+    "proxy login": (
+        "cannot be reached because the proxy demands a user name and password, or does not accept those given",
+        "Write http://USER:PASSWORD@HOST:PORT as the setting proxy {place}, with special characters as in a URL "
+        "(%40 for @).",
     ),
 }
 
@@ -83,6 +103,9 @@ def refuse_unusable(
         raise InferenceError(
             f"{who} refuses the bearer token (HTTP {status})", _advise_on_token(endpoint)
         )
+    if status == 407:
+        problem, advice = _OBSTACLES["proxy login"]
+        raise InferenceError(f"{who} {problem}", advice.format(place=_describe_place(endpoint)))
     if 300 <= status < 400:
         raise InferenceError(
             f"{who} redirects to another address (HTTP {status})",
@@ -96,7 +119,7 @@ def refuse_unusable(
         and (status != 200 or stranger.status == 200)
     ):
         raise InferenceError(
-            f"{who} does not serve a model named {model}{said}",
+            f"{who} does not serve a model named {model}{nearest(model, catalogue.names)}{said}",
             f"{catalogue.offer()} {_advise_on_name(endpoint)}",
         )
     if status == 404:

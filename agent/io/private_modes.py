@@ -1,4 +1,4 @@
-"""Whether a file with a secret is open to accounts that must not read it."""
+"""Files that no other account may read: whether one is, and how to write one."""
 
 import os
 import stat
@@ -22,3 +22,10 @@ def is_open_to_others(path: Path, mode: int) -> bool:
     is_handed_over = bool(folder) and path.parent == Path(folder)
     forbidden = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if is_handed_over else stat.S_IRWXG)
     return bool(stat.S_IMODE(mode) & forbidden)
+
+
+def write_private_text(path: Path, text: str) -> None:
+    """Write a new file with mode 0600, whatever the umask. Raises FileExistsError if it exists, or another OSError."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError, StoreError
+from agent.io.private_modes import write_private_text
 from agent.keys import (
     KeyRole,
     create_data_key,
@@ -281,7 +282,7 @@ def create_site(directory: Path, site_name: str) -> Site:
     create_seal_key(site.keys / "seal.key")
     create_signing_key(site.keys / "agent.key", KeyRole.AGENT)
     site.create_folders()
-    site.deployments.write_text(DEPLOYMENTS_TEMPLATE, "utf-8")
+    write_private_text(site.deployments, DEPLOYMENTS_TEMPLATE)
     with closing(site._open_store()) as store, store.transaction():
         store.clock.stamp()  # so that a clock that is set later is noticed
         store.audit.record("site created", "")

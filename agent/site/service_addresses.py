@@ -1,7 +1,30 @@
-"""Addresses in the settings of the service: the trusted proxy's and the OpenID provider's."""
+"""Addresses in the settings: the outgoing proxy's, the trusted proxy's and the OpenID provider's."""
 
 import ipaddress
 from urllib.parse import urlsplit
+
+
+def check_outgoing_proxy(url: str) -> str:
+    """Return the URL of the proxy for outgoing requests, which may contain a user and a password.
+
+    Raises:
+        ValueError: it is not `http://[USER:PASSWORD@]HOST[:PORT]`, or the same with https. It is never quoted.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    else:
+        extras = parts.path.strip("/") or parts.query or parts.fragment
+        if parts.scheme not in ("http", "https") or extras or parts.netloc.count("@") > 1:
+            host = None
+    if not host:
+        raise ValueError(
+            "expected http://HOST:PORT or http://USER:PASSWORD@HOST:PORT, with special characters of user and "
+            "password as in a URL (%40 for @, %3A for :, %2F for /)"
+        )
+    return url
 
 
 def check_proxy_address(address: str) -> str:

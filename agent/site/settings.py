@@ -22,11 +22,18 @@ from pydantic import (
 )
 
 from agent.errors import ConfigError
+from agent.io.private_modes import write_private_text
 from agent.io.strict_yaml import parse_yaml
+from agent.io.wording import nearest
 from agent.own_metrics.declaration import NAME, NAME_RULE
 from agent.site.alert_addresses import check_mail_settings, check_mailbox, check_webhook
 from agent.site.environment import Given, ValueShape, read_environment
-from agent.site.service_addresses import check_issuer, check_proxy_address, is_loopback
+from agent.site.service_addresses import (
+    check_issuer,
+    check_outgoing_proxy,
+    check_proxy_address,
+    is_loopback,
+)
 from agent.store.stored_accounts import Role
 from agent.store.stored_alerts import AlertCode
 
@@ -141,8 +148,8 @@ class Settings(BaseModel):
     )
     proxy: str | None = Field(
         None,
-        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`, webhook of alerts); never "
-        "used for prompts.",
+        description="URL of the proxy for outgoing requests (aggregator, `datasets fetch`, webhook of alerts), with "
+        "user and password if it demands them; never used for prompts.",
     )
     ca_bundle: Path | None = Field(
         None,
@@ -346,6 +353,11 @@ class Settings(BaseModel):
             raise ValueError("expected true or false")
         return value
 
+    @field_validator("proxy")
+    @classmethod
+    def _check_outgoing_proxy(cls, value: str | None) -> str | None:
+        return value and check_outgoing_proxy(value)
+
     @field_validator("trusted_proxy")
     @classmethod
     def _check_proxy_address(cls, value: str | None) -> str | None:
@@ -509,7 +521,9 @@ def _name_fault(location: tuple[int | str, ...], fault: str) -> str:
 def _describe_fault(kind: str, location: tuple[int | str, ...], message: str) -> str:
     """Return the fault in this program's own words."""
     if kind == "extra_forbidden":
-        return _RENAMED.get(str(location[0]), "unknown setting")
+        known = Settings.model_fields if len(location) == 1 else Plugin.model_fields
+        guess = nearest(str(location[-1]), known)
+        return _RENAMED.get(str(location[0]), f"unknown setting{guess}")
     if kind == "missing":
         return "is required"
     if kind == "model_type":
@@ -556,5 +570,4 @@ def write_settings(path: Path, settings: Settings) -> None:
     ]
     values = settings.model_dump(mode="json", exclude_defaults=True)
     lines.append(yaml.safe_dump(values, sort_keys=False, allow_unicode=True).rstrip())
-    with path.open("x", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    write_private_text(path, "\n".join(lines) + "\n")

@@ -4,6 +4,7 @@ import hmac
 import json
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -258,15 +259,17 @@ def _list_scripts() -> list[Path]:
 
 
 def _create_private_file(path: Path) -> None:
-    """Create the file if it is missing. Raises StoreError if other accounts can read it."""
+    """Create the file if it is missing. Raises StoreError if other accounts can read it or enter its folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-    if path.stat().st_mode & 0o077:
-        raise StoreError(
-            "the store can be read by other accounts",
-            "chmod 600 the files of the site's store folder.",
-        )
+    for place, mode in ((path, 0o600), (path.parent, 0o700)):
+        found = stat.S_IMODE(place.stat().st_mode)
+        if found & 0o077:
+            raise StoreError(
+                f"the store can be read by other accounts ({place.name} has mode {found:03o}, expected {mode:03o})",
+                f"Run `chmod {mode:03o}` on {place}, and find out whether anyone read it.",
+            )
 
 
 def _split_statements(script: str) -> Iterator[str]:

@@ -30,6 +30,7 @@ class Life:
         steward_name, key_name: what the steward's folder and key file are called.
         suite: name of the collection of runs.
         benchmarks: what `evaluate` runs and the scorecard holds.
+        loopback: the address at which this folder's own servers listen.
         scorecard_options: further words of the command that writes the scorecard.
     """
 
@@ -44,6 +45,7 @@ class Life:
     suite: str = SUITE
     benchmarks: tuple[str, ...] = (BENCHMARK,)
     scorecard_options: tuple[str | Path, ...] = ()
+    loopback: str = "127.0.0.1"
 
     @property
     def site(self) -> Path:
@@ -169,7 +171,7 @@ class Life:
     @contextmanager
     def serving_aggregator(self) -> Iterator[int]:
         """Run `intramural-aggregator serve`; yield its port."""
-        words = ("--dir", self.central, "serve", "--port", "0")
+        words = ("--dir", self.central, "serve", "--host", self.loopback, "--port", "0")
         with self.serving(self.central_prefix, "aggregator", *words) as url:
             yield int(url.rsplit(":", 1)[1])
 
@@ -219,7 +221,8 @@ class Life:
 
     def evaluate(self, instances: int = 12) -> None:
         """Run the benchmarks against an inference server, and let the server go."""
-        with self.serving(self.site_prefix, "agent", "baselines", "serve", "--port", "0") as url:
+        words = ("baselines", "serve", "--host", self.loopback, "--port", "0")
+        with self.serving(self.site_prefix, "agent", *words) as url:
             entries = [f"{name}:model={MODEL}" for name in self.benchmarks]
             self.agent(
                 "run",

@@ -8,190 +8,36 @@ elsewhere.
 
 import ipaddress
 import os
-import shutil
-import signal
-import struct
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.canaries import Canaries, Finder
+from tests.end_to_end.cable import (
+    CABLE,
+    CENTRAL_ADDRESS,
+    NOWHERE,
+    SITE_ADDRESS,
+    Cable,
+    Packet,
+    UnavailableError,
+    capture,
+    lay_cable,
+    read_packets,
+    skip_or_fail,
+)
 from tests.end_to_end.conftest import ROOT
 from tests.end_to_end.life import HOST, Life
 from tests.end_to_end.wire import PrivateAuthority
 
 pytestmark = pytest.mark.full
 
-REQUIRED = os.environ.get("INTRAMURAL_NETNS") == "required"
-SITE_ADDRESS, CENTRAL_ADDRESS, NOWHERE = "10.231.77.1", "10.231.77.2", "198.51.100.9"
 PORT = 8443
-CABLE = "itm-site"  # at most 15 characters
-FAR_END = "itm-central"
-
-
-class UnavailableError(Exception):
-    """No namespace can be made here."""
-
-
-def run_tool(*words: str) -> None:
-    """Run a tool of the system. Raises UnavailableError with what it said."""
-    try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20)
-    except OSError as error:
-        raise UnavailableError(f"{words[0]}: {error.strerror}") from None
-    if done.returncode:
-        raise UnavailableError(f"{' '.join(words[:4])}: {done.stderr.strip()}")
-
-
-@dataclass
-class Cable:
-    """Two namespaces with one cable between them."""
-
-    site: str
-    central: str
-
-    @property
-    def in_site(self) -> tuple[str, ...]:
-        return ("ip", "netns", "exec", self.site)
-
-    @property
-    def in_central(self) -> tuple[str, ...]:
-        return ("ip", "netns", "exec", self.central)
-
-
-@contextmanager
-def lay_cable() -> Iterator[Cable]:
-    """Make the namespaces, their addresses and the site's files of names; take all of it away at the end."""
-    cable = Cable(f"intramural-site-{os.getpid()}", f"intramural-central-{os.getpid()}")
-    with ExitStack() as stack:
-        for name in (cable.site, cable.central):
-            run_tool("ip", "netns", "add", name)
-            stack.callback(run_tool, "ip", "netns", "del", name)
-        run_tool(
-            "ip",
-            "-n",
-            cable.site,
-            "link",
-            "add",
-            CABLE,
-            "type",
-            "veth",
-            "peer",
-            FAR_END,
-            "netns",
-            cable.central,
-        )
-        ends = ((cable.site, CABLE, SITE_ADDRESS), (cable.central, FAR_END, CENTRAL_ADDRESS))
-        for name, end, address in ends:
-            # Without this the kernel itself sends packets of IPv6 when an end goes up.
-            run_tool("ip", "-n", name, "link", "set", end, "addrgenmode", "none")
-            run_tool("ip", "-n", name, "addr", "add", f"{address}/24", "dev", end)
-            run_tool("ip", "-n", name, "link", "set", "lo", "up")
-            run_tool("ip", "-n", name, "link", "set", end, "up")
-        run_tool("ip", "-n", cable.site, "route", "add", "default", "via", CENTRAL_ADDRESS)
-        etc = Path("/etc/netns") / cable.site  # `ip netns exec` puts these files over those of /etc
-        etc.mkdir(parents=True)
-        stack.callback(shutil.rmtree, etc)
-        (etc / "resolv.conf").write_text(f"nameserver {NOWHERE}\noptions timeout:1 attempts:1\n")
-        (etc / "hosts").write_text(f"127.0.0.1 localhost\n{CENTRAL_ADDRESS} {HOST}\n")
-        yield cable
-
-
-@contextmanager
-def capture(cable: Cable, path: Path) -> Iterator[None]:
-    """Write every packet at the site's end of the cable to a file, as long as the block lasts."""
-    command = [
-        *cable.in_site,
-        "tcpdump",
-        "-i",
-        CABLE,
-        "-s",
-        "0",
-        "-U",
-        "--immediate-mode",
-        "-Z",
-        "root",
-        "-w",
-        str(path),
-    ]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        while line and b"listening on" not in line:
-            line = process.stderr.readline()
-        if not line:
-            raise UnavailableError("tcpdump does not listen")
-        yield
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
-        assert b"\n0 packets dropped by kernel" in said, said.decode()
-    finally:
-        process.kill()
-        process.wait(10)
-        if process.stderr is not None:
-            process.stderr.close()
-
-
-@dataclass(frozen=True)
-class Packet:
-    """What one captured frame says. Address and port of both ends, 0 where there are none."""
-
-    kind: str  # arp, tcp, udp or other
-    source: tuple[str, int]
-    target: tuple[str, int]
-    sequence: int
-    payload: bytes
-
-    @property
-    def ends(self) -> frozenset[tuple[str, int]]:
-        return frozenset((self.source, self.target))
-
-
-def read_packets(path: Path) -> list[Packet]:
-    """Read a capture of Ethernet frames in pcap's format."""
-    data = path.read_bytes()
-    (magic, link) = struct.unpack_from("<I", data)[0], struct.unpack_from("<I", data, 20)[0]
-    assert (magic, link) == (0xA1B2C3D4, 1)
-    packets, at = [], 24
-    while at + 16 <= len(data):
-        captured, length = struct.unpack_from("<II", data, at + 8)
-        assert captured == length
-        packets.append(read_frame(data[at + 16 : at + 16 + captured]))
-        at += 16 + captured
-    return packets
-
-
-def read_frame(frame: bytes) -> Packet:
-    kind = int.from_bytes(frame[12:14], "big")
-    nobody = ("", 0)
-    if kind == 0x0806:
-        return Packet("arp", nobody, nobody, 0, frame[14:])
-    if kind != 0x0800:
-        return Packet("other", nobody, nobody, 0, frame[14:])
-    header = (frame[14] & 15) * 4
-    packet = frame[
-        14 : 14 + int.from_bytes(frame[16:18], "big")
-    ]  # without what Ethernet fills up with
-    source, target = (
-        str(ipaddress.ip_address(packet[12:16])),
-        str(ipaddress.ip_address(packet[16:20])),
-    )
-    inner = packet[header:]
-    if packet[9] not in (6, 17):
-        return Packet("other", (source, 0), (target, 0), 0, inner)
-    ports = struct.unpack_from(">HH", inner)
-    ends = (source, ports[0]), (target, ports[1])
-    if packet[9] == 17:
-        return Packet("udp", *ends, 0, inner[8:])
-    return Packet("tcp", *ends, int.from_bytes(inner[4:8], "big"), inner[(inner[12] >> 4) * 4 :])
 
 
 def streams_of(packets: list[Packet]) -> list[bytes]:
@@ -238,11 +84,9 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Seen]:
         try:
             cable = stack.enter_context(lay_cable())
             listening = stack.enter_context(ExitStack())
-            listening.enter_context(capture(cable, folder / "all.pcap"))
+            listening.enter_context(capture(cable.in_site, CABLE, folder / "all.pcap"))
         except UnavailableError as error:
-            if REQUIRED:
-                raise
-            pytest.skip(f"no network namespace with a capture can be made here: {error}")
+            skip_or_fail(error)
         life, canaries = live(cable, folder)
         listening.close()
         packets = read_packets(folder / "all.pcap")
@@ -361,7 +205,7 @@ except OSError:
 def test_the_capture_is_not_blind(seen: Seen) -> None:
     """A process at the site that tries other ports, other addresses and names is seen, and told from the rest."""
     path = seen.folder / "tried.pcap"
-    with capture(seen.cable, path):
+    with capture(seen.cable.in_site, CABLE, path):
         environment = {**os.environ, "PYTHONPATH": ""}
         subprocess.run(
             [*seen.cable.in_site, sys.executable, "-c", TRY_OUT],

@@ -3,6 +3,7 @@
 The aggregator's name is known to the proxy alone: a site that looked it up itself would fail here.
 """
 
+import base64
 import shutil
 import ssl
 from collections.abc import Callable, Iterator
@@ -151,6 +152,12 @@ def test_sending_once_more_gets_the_same_receipt(
 
 
 CERTIFICATE = "certificate was not accepted"
+REASONS = {
+    "expired": "it has expired",
+    "not-yet-valid": "This machine's clock is probably behind",
+    "another-host": "it is for another name",
+    "an-address": "it is for another name",
+}
 SERVERS: dict[str, Callable[[Outside], ssl.SSLContext]] = {
     "another-authority": lambda outside: outside.other_authority.issue(HOST).context(),
     "expired": lambda outside: outside.authority.issue(HOST, begins=-2 * DAY, ends=-DAY).context(),
@@ -170,7 +177,9 @@ def test_a_server_that_cannot_prove_its_name_is_told_nothing(
 ) -> None:
     with behind(SERVERS[server](outside), outside) as (front, proxy):
         life.set(proxy=proxy.url)
-        assert CERTIFICATE in fails(life)
+        said = " ".join(fails(life).split())
+        assert CERTIFICATE in said
+        assert REASONS.get(server, "its authority is not known here") in said
         assert front.requests == []
     delivers(life, outside)
 
@@ -236,10 +245,91 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(
         proxy.answer = PROXY_REFUSALS[refusal]
         life.set(proxy=proxy.url)
         said = fails(life)
-        assert "proxy refused" in said
-        assert "Check `proxy` in site.yaml" in said
+        assert "could not be reached: the proxy" in said
+        assert "site.yaml" in said
         assert front.connections == 0
     delivers(life, outside)
+
+
+USER, PASSWORD = "ward-7", "canary@p:ss/w?rd"
+ESCAPED = "canary%40p%3Ass%2Fw%3Frd"
+
+
+def assert_nothing_tells_the_password(life: Life, said: str) -> None:
+    """Search what was printed and logged, and every file of the site but the one that holds it."""
+    token = base64.b64encode(f"{USER}:{PASSWORD}".encode())
+    secrets = (PASSWORD.encode(), ESCAPED.encode(), token, b"canary")
+    carriers = {path.name: path.read_bytes() for path in life.folder.rglob("*") if path.is_file()}
+    carriers |= {"printed": said.encode(), "all output": b"".join(life.outputs)}
+    carriers.pop("site.yaml")
+    carriers.pop("proxy.secret", None)
+    for name, content in carriers.items():
+        assert not [secret for secret in secrets if secret in content], name
+
+
+def log_everything(life: Life) -> None:
+    settings = life.site / "site.yaml"
+    settings.write_text(f"{settings.read_text()}log_level: debug\nlog_file: log\n")
+
+
+def test_a_proxy_that_demands_a_password_gets_it_from_the_settings(
+    life: Life, outside: Outside
+) -> None:
+    log_everything(life)
+    with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
+        proxy.login = f"{USER}:{PASSWORD}"
+        life.set(proxy=proxy.url.replace("//", f"//{USER}:{ESCAPED}@"))
+        said = life.agent("submission", "send")
+        assert "receipted" in said
+        assert front.requests
+        said += life.agent("doctor", "--format", "json") + life.agent(
+            "support-bundle", life.folder / "bundle", "--yes"
+        )
+    assert PASSWORD.encode() not in b"".join(front.requests)
+    assert_nothing_tells_the_password(life, said)
+
+
+def test_a_proxys_password_comes_from_a_secret_file(life: Life, outside: Outside) -> None:
+    secret = life.folder / "proxy.secret"
+    with behind(outside.authority.issue(HOST).context(), outside) as (_, proxy):
+        proxy.login = f"{USER}:{PASSWORD}"
+        secret.write_text(proxy.url.replace("//", f"//{USER}:{ESCAPED}@") + "\n")
+        life.set(proxy=None)
+        life.environment = {**life.environment, "INTRAMURAL_PROXY_FILE": str(secret)}
+        assert "receipted" in life.agent("submission", "send")
+
+
+@pytest.mark.parametrize(
+    ("login", "said"),
+    [
+        ("", "demands a user name and password"),
+        (f"{USER}:canary-wrong@", "does not accept the user name and password of `proxy`"),
+    ],
+    ids=["missing", "wrong"],
+)
+def test_a_proxy_that_demands_a_password_says_who_must_do_what(
+    life: Life, outside: Outside, login: str, said: str
+) -> None:
+    log_everything(life)
+    with behind(outside.authority.issue(HOST).context(), outside) as (front, proxy):
+        proxy.login = f"{USER}:{PASSWORD}"
+        life.set(proxy=proxy.url.replace("//", f"//{login}"))
+        printed = fails(life)
+        assert said in " ".join(printed.split())
+        assert "site.yaml" in printed
+        assert front.connections == 0
+        assert_nothing_tells_the_password(life, printed)
+    delivers(life, outside)
+
+
+@pytest.mark.parametrize("password", ["canary@x", "canary/x", "canary#x", "canary?x", "canary:x/y"])
+def test_a_password_that_is_not_written_as_in_a_url_is_refused_and_never_quoted(
+    life: Life, password: str
+) -> None:
+    life.set(proxy=f"http://{USER}:{password}@127.0.0.1:3128")
+    said = life.agent("submission", "send", code=2)
+    assert "site.yaml: proxy: expected http://HOST:PORT" in " ".join(said.split())
+    assert_nothing_tells_the_password(life, said)
 
 
 @pytest.mark.sample(1)

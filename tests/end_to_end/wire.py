@@ -2,10 +2,11 @@
 
 As a program it is a TLS front in a process of its own, for another network namespace:
 
-    python -m tests.end_to_end.wire HOST PORT CERTIFICATE KEY TARGET_PORT
+    python -m tests.end_to_end.wire HOST PORT CERTIFICATE KEY TARGET_PORT [TARGET_HOST]
 """
 
 import asyncio
+import base64
 import ipaddress
 import ssl
 import sys
@@ -228,9 +229,10 @@ class Front(Listener):
         context: ssl.SSLContext | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
+        target_host: str = "127.0.0.1",
     ) -> None:
         super().__init__(context, host, port)
-        self.target_port = target_port
+        self.target_host, self.target_port = target_host, target_port
         self.requests: list[bytes] = []
         self.replies: list[bytes] = []
         self.change_request: Callable[[bytes], bytes] = lambda request: request
@@ -243,7 +245,7 @@ class Front(Listener):
         self.requests.append(request)
         reply = self.answer
         if reply is None:
-            near, far = await asyncio.open_connection("127.0.0.1", self.target_port)
+            near, far = await asyncio.open_connection(self.target_host, self.target_port)
             far.write(self.change_request(request))
             reply = self.change_reply(await read_message(near))
             far.close()
@@ -258,6 +260,7 @@ class ConnectProxy(Listener):
         routes: port on loopback of each `host:port` that may be asked for.
         asked: first lines of all requests.
         passed: every byte that went through the tunnels, both ways.
+        login: `user:password` without which nothing passes (Basic authentication); None for no login.
         answer: what is answered to CONNECT instead of opening the tunnel; None opens it.
         resets: whether the connection is reset after that answer, once the client's first bytes of TLS are there.
         cut_after: bytes from the client after which a tunnel is cut; None means never.
@@ -269,6 +272,7 @@ class ConnectProxy(Listener):
         self.asked: list[str] = []
         self.heads: list[bytes] = []
         self.passed = bytearray()
+        self.login: str | None = None
         self.answer: bytes | None = None
         self.resets = False
         self.cut_after: int | None = None
@@ -291,6 +295,12 @@ class ConnectProxy(Listener):
                 await reader.read(1)
                 writer.transport.abort()
             return
+        if self.login is not None and not self._is_signed_in(head):
+            writer.write(
+                b"HTTP/1.1 407 Proxy Authentication Required\r\n"
+                b'Proxy-Authenticate: Basic realm="hospital"\r\nContent-Length: 0\r\n\r\n'
+            )
+            return
         if method != "CONNECT" or target not in self.routes:
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
             return
@@ -302,6 +312,14 @@ class ConnectProxy(Listener):
         for pump in (upward, downward):
             pump.cancel()
         far.close()
+
+    def _is_signed_in(self, head: bytes) -> bool:
+        for line in head.decode("latin-1").split("\r\n"):
+            name, _, value = line.partition(":")
+            if name.lower() == "proxy-authorization":
+                scheme, _, token = value.strip().partition(" ")
+                return scheme == "Basic" and base64.b64decode(token).decode() == self.login
+        return False
 
     async def _pump(
         self, source: asyncio.StreamReader, target: asyncio.StreamWriter, limit: int | None
@@ -318,9 +336,9 @@ class ConnectProxy(Listener):
 
 def main() -> None:
     """Serve as a TLS front until killed; the first line says that it listens."""
-    host, port, certificate, key, target_port = sys.argv[1:]
+    host, port, certificate, key, target_port, *target_host = sys.argv[1:]
     context = Identity(Path(certificate), Path(key)).context()
-    with Front(int(target_port), context, host, int(port)) as front:
+    with Front(int(target_port), context, host, int(port), *target_host) as front:
         print(f"Serving on https://{host}:{front.port}", flush=True)
         threading.Event().wait()
 

@@ -17,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from agent.catalog.benchmark import Benchmark
 from agent.catalog.data_section import DataFile
 from agent.errors import BenchmarkError, ConfigError, DeliveryError
+from agent.io.outgoing_faults import explain_certificate, explain_proxy, find_certificate_error
 from agent.io.tls import load_trust
 
 if TYPE_CHECKING:
@@ -129,16 +130,22 @@ class _Download:
             self._follow(client)
         except httpx.TimeoutException:
             raise DeliveryError(f"{name}: {host} did not answer in time", _ADVICE) from None
-        except httpx.ProxyError:
+        except httpx.ProxyError as why:
+            proxy = explain_proxy(why, self.settings.proxy, "this host and port")
             raise DeliveryError(
-                f"{name}: the proxy refused the connection to {host}",
-                "Check `proxy` in site.yaml, and that the proxy allows this host and port.",
+                f"{name}: {host} could not be reached: the proxy {proxy.problem}", proxy.advice
             ) from None
         except httpx.ConnectError as why:
+            refused = find_certificate_error(why)
+            if refused is not None:
+                certificate = explain_certificate(refused)
+                raise DeliveryError(
+                    f"{name}: the certificate of {host} was not accepted: {certificate.problem}",
+                    certificate.advice,
+                ) from None
             if _is_tls(why):
                 raise DeliveryError(
-                    f"{name}: the certificate of {host} was not accepted",
-                    "If a proxy inspects TLS here, set `ca_bundle` in site.yaml to its certificate authority.",
+                    f"{name}: no secure connection to {host} could be negotiated", _ADVICE
                 ) from None
             raise DeliveryError(f"{name}: {host} could not be reached", _ADVICE) from None
         except httpx.HTTPError as why:

@@ -117,6 +117,21 @@ def test_a_password_typed_in_a_terminal_is_not_shown(site: Site):
     assert verify_password(password_hash, PASSWORD)
 
 
+def test_a_password_that_is_too_easy_to_guess_is_asked_for_again(site: Site):
+    code, shown = type_password(site, "short", "short", "clara", "clara", PASSWORD, PASSWORD)
+    assert code == 0, shown
+    assert shown.count("the password has fewer than 12 characters") == 2
+    assert "added clara" in shown
+
+
+def test_who_types_too_easy_passwords_three_times_gets_no_account(site: Site):
+    code, shown = type_password(site, *["password1234"] * 6)
+    assert code == 2, shown
+    assert shown.count("the password is among the most common ones") == 3
+    with site.store() as store:
+        assert store.accounts.find("clara") is None
+
+
 def test_a_password_from_standard_input_is_the_first_line(site: Site):
     words = ["accounts", "add", "clara", "--role", "viewer", "--password-file", "-"]
     done = subprocess.run(

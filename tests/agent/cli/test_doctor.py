@@ -364,11 +364,20 @@ def test_a_proxy_that_does_not_answer(site: Site):
 
 
 def test_a_proxy_without_its_scheme_is_not_called_unreachable(site: Site):
-    check = found(setting(site, "proxy: proxy.hospital.example:3128"), "proxy")
-    assert (check.verdict, check.finding) == (
-        "failed",
-        "not a URL that begins with http:// or https://",
-    )
+    check = found(setting(site, "proxy: proxy.hospital.example:3128"), "settings")
+    assert check.verdict == "failed"
+    assert "proxy: expected http://HOST:PORT" in check.finding
+
+
+@pytest.mark.parametrize("name", ["store", "store/site.sqlite3"])
+def test_a_store_that_others_can_read_is_reported_once(site: Site, name: str):
+    (site.directory / name).chmod(0o755)
+    failed = [check for check in examine(site) if check.verdict == "failed"]
+    (check,) = failed
+    assert check.subject == "store"
+    assert "can be read by other accounts" in check.finding
+    assert "Run `chmod" in check.advice
+    assert str(site.directory / name) in check.advice
 
 
 def test_files_and_proxies_of_a_deployment_are_named_with_it(site: Site):

@@ -53,6 +53,17 @@ def test_a_table_keeps_its_lines_whole(capsys: pytest.CaptureFixture[str]):
     assert "yes" in line
 
 
+def test_nothing_is_folded_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    rows = [{"name": "a_long_name_" * 8, "what": "word " * 40}]
+    show_rows(rows, {"name": "Name", "what": "What"}, "table", folds=True)
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "word" in line]
+    assert "a_long_name_" * 8 in line
+    assert line.count("word") == 40
+
+
 def test_the_last_column_of_a_table_folds_to_the_terminal_where_asked(
     capsys, monkeypatch: pytest.MonkeyPatch
 ):

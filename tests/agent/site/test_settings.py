@@ -1,5 +1,6 @@
 """Settings: every fault is named at once, no value is quoted, and paths are the site's."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,60 @@ def test_every_wrong_key_is_named_at_once_and_no_value_is_quoted(tmp_path: Path)
         read_settings(path)
     assert "keep_texts_days: " in str(refused.value)
     assert "CANARY" not in str(refused.value) + refused.value.advice
+
+
+@pytest.mark.parametrize(
+    ("line", "guess"),
+    [
+        ("keep_text_days: 9", "keep_text_days: unknown setting (did you mean 'keep_texts_days'?)"),
+        ("plugins: [{sha: abc, file: plugins/a.py}]", "unknown setting (did you mean 'sha256'?)"),
+        ("colour: red", "colour: unknown setting"),
+    ],
+)
+def test_an_unknown_setting_is_answered_with_the_nearest_known_one(
+    tmp_path: Path, line: str, guess: str
+):
+    with pytest.raises(ConfigError) as refused:
+        read_settings(written(tmp_path, f"site_name: A\n{line}\n"))
+    assert guess in str(refused.value)
+    assert ("did you mean" in str(refused.value)) == ("did you mean" in guess)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o000])
+def test_settings_are_written_for_their_owner_alone(tmp_path: Path, mask: int):
+    before = os.umask(mask)
+    try:
+        write_settings(tmp_path / "site.yaml", Settings(site_name="A"))
+    finally:
+        os.umask(before)
+    assert (tmp_path / "site.yaml").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "proxy.hospital.example:3128",
+        "socks5://10.0.0.1:1080",
+        "http://me:CANARY@home@10.0.0.1:3128",
+        "http://me:CANARY/x@10.0.0.1:3128",
+        "http://me:CANARY#x@10.0.0.1:3128",
+        "http://me:CANARY?x@10.0.0.1:3128",
+        "http://me:CANARY@10.0.0.1:port",
+        "http://[::1",
+    ],
+)
+def test_a_proxy_of_the_wrong_form_is_refused_without_its_password(tmp_path: Path, url: str):
+    with pytest.raises(ConfigError, match="proxy: expected http://HOST:PORT") as refused:
+        read_settings(written(tmp_path, f"site_name: A\nproxy: '{url}'\n"))
+    assert "CANARY" not in str(refused.value) + refused.value.advice
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1:3128", "https://proxy.example/", "http://me:a%40b%2Fc@[::1]:3128"]
+)
+def test_a_proxy_may_have_a_user_and_a_password(tmp_path: Path, url: str):
+    settings = read_settings(written(tmp_path, f"site_name: A\nproxy: '{url}'\n"))
+    assert settings.proxy == url
 
 
 def test_the_known_settings_are_listed_only_for_an_unknown_one(tmp_path: Path):

@@ -40,7 +40,7 @@ def test_a_store_that_others_can_read_is_refused(store: Store, path: Path):
 
 
 def test_a_damaged_file_is_named_as_such(path: Path):
-    path.parent.mkdir()
+    path.parent.mkdir(mode=0o700)
     path.write_bytes(b"not a database" * 100)
     path.chmod(0o600)
     with pytest.raises(StoreError, match="cannot be opened"):
