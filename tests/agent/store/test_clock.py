@@ -188,7 +188,7 @@ def test_a_schedule_that_waits_for_2036_is_queued_again(store: Store, clock: Set
 
 def test_a_store_of_an_earlier_version_has_seen_the_times_of_its_rows(path: Path):
     scripts = sorted(Path("agent/store/migrations").glob("*.sql"))[:13]
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(mode=0o700, parents=True)
     path.touch(0o600)
     old = sqlite3.connect(path)
     old.executescript("".join(script.read_text() for script in scripts) + "PRAGMA user_version=13;")

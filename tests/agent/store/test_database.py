@@ -128,7 +128,7 @@ def test_the_files_are_made_for_the_owner_alone_whatever_the_umask(tmp_path: Pat
 
 def test_a_store_of_the_first_version_opens_with_its_answers_and_no_guess_of_their_cost(path: Path):
     first = Path("agent/store/migrations/0001_runs.sql").read_text()
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(mode=0o700, parents=True)
     path.touch(0o600)
     old = sqlite3.connect(path)
     old.executescript(first + "PRAGMA user_version=1;")
@@ -151,7 +151,7 @@ def test_a_store_of_the_first_version_opens_with_its_answers_and_no_guess_of_the
 def test_an_old_store_is_opened_by_several_commands_at_once(path: Path):
     """As by the service and a command after an upgrade: whoever waits finds the tables up to date."""
     scripts = sorted(Path("agent/store/migrations").glob("*.sql"))
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(mode=0o700, parents=True)
     path.touch(0o600)
     first = sqlite3.connect(path, isolation_level=None)
     first.execute("PRAGMA journal_mode=WAL")

@@ -372,6 +372,7 @@ def test_a_proxy_that_refuses_is_named_as_the_culprit(tmp_path: Path):
     with open_desk() as proxy:
         files = (DataFile("data.csv", DIGEST, 2, "https://data.example/a"),)
         with pytest.raises(
-            DeliveryError, match=r"data\.example could not be reached: the proxy refused the connection"
+            DeliveryError,
+            match=r"data\.example could not be reached: the proxy refused the connection",
         ):
             fetch_files(files, tmp_path, FetchSettings(proxy=proxy.url), quiet)
