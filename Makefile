@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
+.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-all test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -15,6 +15,10 @@ demo: $(VENV)/installed $(VENV)/installed-model
 # Every kind of check, and of each long sweep a sample. A file's tests stay in one process: they share servers and sites.
 test: $(VENV)/installed-test lint
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# Everything of `make test`, `make test-full` and `make test-kills`, and each test once.
+test-all: $(VENV)/installed-test lint
+	INTRAMURAL_ALL_KILLS=1 HYPOTHESIS_PROFILE=full $(BIN)/python -m pytest -n auto --dist loadfile -m ""
 
 # What `make test` leaves out: whole sweeps, files of a gigabyte, and property tests with 100 examples in place of 25.
 test-full: $(VENV)/installed-test

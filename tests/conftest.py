@@ -1,4 +1,4 @@
-"""Holds the whole suite to loopback, and chooses what `make test` runs of it.
+"""Holds the whole suite to loopback, chooses what `make test` runs, and begins with the files that take longest.
 
 An attempt to reach beyond loopback fails there and then, and fails the session.
 """
@@ -7,7 +7,8 @@ import gc
 import os
 import runpy
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,25 @@ settings.register_profile("explore", deadline=None, max_examples=1_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "few"))
 
 NO_NETWORK = Path(__file__).parent / "no_network"
+# Seconds and file, a line each, of the files that take longest; `--write-slow-files` of a whole run writes it anew.
+SLOW_FILES = Path(__file__).parent / "slow_files.txt"
+_SECONDS_PER_TEST = 0.03  # of the files that are not listed there
+_SLOW_S = 5.0
+
+_seconds_by_file: dict[str, float] = defaultdict(float)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-slow-files",
+        action="store_true",
+        help=f"write the seconds of the slowest files into {SLOW_FILES.name}",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # xdist would begin with the files that have most tests; `begin_with_slow_files` knows better.
+    config.option.loadscopereorder = False
     descriptor, path = tempfile.mkstemp(prefix="refused-connections-")
     os.close(descriptor)
     os.environ["REFUSED_CONNECTIONS"] = path
@@ -38,9 +55,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return 2 * (os.cpu_count() or 1)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as `full` the cases of a sweep that are not in its sample, before pytest selects by marker."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    mark_cases_beyond_samples(items)  # before pytest selects by marker
+    yield
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        begin_with_slow_files(items)
+
+
+def mark_cases_beyond_samples(items: list[pytest.Item]) -> None:
+    """Mark as `full` the cases of a sweep that are not in its sample."""
     sweeps = defaultdict(list)
     for item in items:
         if marker := item.get_closest_marker("sample"):
@@ -52,6 +76,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 case.add_marker("full")
 
 
+def begin_with_slow_files(items: list[pytest.Item]) -> None:
+    """Sort the tests: a slow file that begins last keeps one process at work when the others have ended."""
+    counts = Counter(get_file(item.nodeid) for item in items)
+    seconds = {file: count * _SECONDS_PER_TEST for file, count in counts.items()}
+    for line in SLOW_FILES.read_text("utf-8").splitlines():
+        known, file = line.split()
+        if file in seconds:
+            seconds[file] = float(known)
+    items.sort(key=lambda item: -seconds[get_file(item.nodeid)])
+
+
+def get_file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    _seconds_by_file[get_file(report.nodeid)] += report.duration
+
+
+def write_slow_files() -> None:
+    slowest_first = sorted(_seconds_by_file.items(), key=lambda pair: -pair[1])
+    lines = [f"{seconds:.0f} {file}\n" for file, seconds in slowest_first if seconds > _SLOW_S]
+    SLOW_FILES.write_text("".join(lines), "utf-8")
+
+
 def pytest_collection_finish() -> None:
     """The collected tests live to the end: the garbage collector need not go through them again and again."""
     gc.collect()
@@ -59,6 +108,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.option.write_slow_files and "PYTEST_XDIST_WORKER" not in os.environ:
+        write_slow_files()
     attempts = Path(os.environ["REFUSED_CONNECTIONS"])
     found = attempts.read_text("utf-8")
     attempts.unlink()

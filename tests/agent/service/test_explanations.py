@@ -36,21 +36,33 @@ def frame_of(role: Role) -> Frame:
     return Frame(account="x", actions=list_actions(account))
 
 
-def list_texts() -> Iterator[str]:
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """All texts of the package; to read them takes seconds."""
+    return list(iter_texts())
+
+
+@pytest.fixture
+def advice(texts: list[str]) -> list[str]:
+    return sorted({text for text in texts if "`intramural " in text})
+
+
+def iter_texts() -> Iterator[str]:
     """Yield the texts with code in them that the package could show, with `X` for what is filled in."""
     for file in sorted(PACKAGE.rglob("*.py")):
         if file.relative_to(PACKAGE).as_posix().startswith(_UNREAD):
             continue
         tree = ast.parse(file.read_text("utf-8"))
-        documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        nodes = list(ast.walk(tree))
+        documented = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         inside = {
             id(part)
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.JoinedStr)
             for part in ast.walk(node)
             if part is not node
         }
-        for node in ast.walk(tree):
+        for node in nodes:
             if id(node) in documented | inside:
                 continue
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -60,16 +72,13 @@ def list_texts() -> Iterator[str]:
                 yield "".join(map(str, parts))
 
 
-TEXTS: Final = sorted({text for text in list_texts() if "`intramural " in text})
+def test_there_is_advice_to_read(advice: list[str]):
+    assert len(advice) > 100
 
 
-def test_there_is_advice_to_read():
-    assert len(TEXTS) > 100
-
-
-def test_every_command_of_an_error_is_a_page_or_is_said_to_be_for_the_machine():
+def test_every_command_of_an_error_is_a_page_or_is_said_to_be_for_the_machine(advice: list[str]):
     wrong: list[str] = []
-    for text in TEXTS:
+    for text in advice:
         shown = explain(text, ALL)
         codes = re.findall(r"<code>(.*?)</code>", shown)
         commands = {find_command(code) for code in codes} - {None}
@@ -80,7 +89,7 @@ def test_every_command_of_an_error_is_a_page_or_is_said_to_be_for_the_machine():
     assert wrong == []
 
 
-def test_the_commands_exist_and_so_do_the_phrases():
+def test_the_commands_exist_and_so_do_the_phrases(texts: list[str]):
     for command in (*PLACES, *MACHINE_ONLY):
         group: click.Command = intramural
         for word in command.split():
@@ -88,8 +97,8 @@ def test_the_commands_exist_and_so_do_the_phrases():
             found = group.get_command(click.Context(group), word)
             assert found is not None, command
             group = found
-    texts = "\n".join(list_texts())
-    assert [phrase for phrase in REPLACED if phrase not in texts] == []
+    together = "\n".join(texts)
+    assert [phrase for phrase in REPLACED if phrase not in together] == []
 
 
 def test_places_are_pages_that_need_the_action_that_they_name():
