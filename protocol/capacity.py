@@ -8,6 +8,7 @@ figures and the datasets in the log.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from protocol.cell_codes import NOT_RUN
 from protocol.figure_space import FigureSpace
@@ -59,6 +60,7 @@ class Capacity:
         return self.payload_bits + self.determined_bits + self.signature_bits
 
 
+@lru_cache(maxsize=8)  # a service and a command that approves many submissions ask again and again
 def count_payloads(scorecard: Scorecard, policy: DisclosurePolicy) -> int:
     """Return the number of payloads that the site could choose from, if only checks without a history apply.
 

@@ -439,18 +439,23 @@ def _find_fault(cell: Cell, bucket: int, value: int, policy: DisclosurePolicy) -
 
 def allowed_values(cell: Cell, bucket: int, policy: DisclosurePolicy) -> list[int]:
     """Return every value and code that one cell may have in a group of that size."""
-    return [
-        value
-        for value in range(HIGH_CODED, 1001)
-        if _find_fault(cell, bucket, value, policy) is None
-    ]
+    step = 1
+    if cell.protected and bucket:
+        step = grid_step(bucket_range(bucket)[0], policy)  # values off the grid need not be tried
+    values = (*range(HIGH_CODED, 0), *range(0, 1001, step))
+    return [value for value in values if _find_fault(cell, bucket, value, policy) is None]
+
+
+_NO_SPREADS = (NO_SPREAD,)
+_SPREADS = range(SPREAD_STEPS + 1)
+_PROTECTED_SPREADS = (NO_SPREAD, *range(1, SPREAD_STEPS + 1))  # 0 would say that all units are alike
 
 
 def allowed_spreads(cell: Cell, value: int) -> range | tuple[int, ...]:
     """Return every spread that a non-binary cell may have with a value."""
     if value < 0:
-        return (NO_SPREAD,)
-    return (NO_SPREAD, *range(1, SPREAD_STEPS + 1)) if cell.protected else range(SPREAD_STEPS + 1)
+        return _NO_SPREADS
+    return _PROTECTED_SPREADS if cell.protected else _SPREADS
 
 
 def _protected(scorecard: Scorecard, benchmark: str) -> bool:

@@ -5,8 +5,10 @@ larger than the set that `check_result` accepts: it omits the rules that relate 
 group, to each other, and those rules only refuse results.
 """
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from protocol.cell_codes import NOT_RUN, SUPPRESSED
 from protocol.disclosure import allowed_spreads, allowed_values, is_too_large, surplus_cells
@@ -31,12 +33,38 @@ class Figures:
     spreads: Mapping[str, int]
 
 
+class _SpeakingChoices:
+    """The choices that publish a value, in order: each value with each of its spreads. They are many, and not listed."""
+
+    def __init__(self, spreads: Mapping[int, Sequence[int | None]]) -> None:
+        """Number the choices. `spreads` are those of each value."""
+        self._spreads = spreads
+        self._values = list(spreads)
+        self._starts = list(accumulate(map(len, spreads.values()), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __getitem__(self, number: int) -> _Choice:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        place = bisect_right(self._starts, number) - 1
+        value = self._values[place]
+        return value, self._spreads[value][number - self._starts[place]]
+
+    def index(self, choice: _Choice) -> int:
+        """Return the number of a choice. Raises ValueError if it is none of these."""
+        value, spread = choice
+        place = self._values.index(value)
+        return self._starts[place] + self._spreads[value].index(spread)
+
+
 @dataclass(frozen=True, slots=True)
 class _Choices:
     """The choices for one cell in a group of a given size: `quiet` ones publish nothing, `speaking` ones a value."""
 
     quiet: tuple[_Choice, ...]
-    speaking: tuple[_Choice, ...]
+    speaking: _SpeakingChoices
 
     @property
     def may_be_unrun(self) -> bool:
@@ -228,14 +256,15 @@ class FigureSpace:
         self, cell: Cell, bucket: int, is_surplus: bool, may_be_unrun: bool
     ) -> _Choices:
         quiet: list[_Choice] = []
-        speaking: list[_Choice] = []
+        speaking: dict[int, Sequence[int | None]] = {}
         for value in self._values(cell, bucket):
             spreads = (None,) if cell.binary else allowed_spreads(cell, value)
             if value not in _SILENT:
-                speaking += [] if is_surplus else [(value, spread) for spread in spreads]
+                if not is_surplus:
+                    speaking[value] = spreads
             elif value != NOT_RUN or may_be_unrun:
                 quiet += [(value, spread) for spread in spreads]
-        return _Choices(tuple(quiet), tuple(speaking))
+        return _Choices(tuple(quiet), _SpeakingChoices(speaking))
 
     def _values(self, cell: Cell, bucket: int) -> list[int]:
         kind = (cell.protected, bucket)

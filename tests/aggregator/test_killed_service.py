@@ -6,8 +6,10 @@
 import http.client
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -15,53 +17,16 @@ from aggregator.home import Home, today_day
 from aggregator.intake import accept
 from protocol.envelope import decode
 from protocol.receipt import verify_receipt
-from tests.aggregator.conftest import start, stop
 from tests.aggregator.federation import TestSite, new_home, ready, registry_of
 from tests.aggregator.log_checks import check_log
 from tests.aggregator.postgres_cluster import create_database, start_cluster
 from tests.aggregator.test_http import statement_of_kind
+from tests.forked import ROOT, Nursery, Order, open_nursery
 
 ALL = "INTRAMURAL_ALL_KILLS" in os.environ
 KINDS = ("dataset", "plan", "abandon", "withdraw", "result")
 MAX_STEPS = 200
-
-DIES_AT_A_STEP = """
-import os, signal
-from sqlalchemy import event
-from sqlalchemy.engine import Engine
-from sqlalchemy.pool import Pool
-from aggregator.api import submission_routes
-
-steps_left = None
-
-def take_step(*_):
-    global steps_left
-    if steps_left is None:
-        return
-    steps_left -= 1
-    if steps_left == 0:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-accept = submission_routes.accept
-
-def accept_and_count(*arguments, **named):
-    global steps_left
-    steps_left = {step}
-    try:
-        receipted = accept(*arguments, **named)
-        take_step()  # decided, and not yet answered
-        return receipted
-    finally:
-        steps_left = None
-
-submission_routes.accept = accept_and_count
-for name in ("before_cursor_execute", "after_cursor_execute", "begin", "commit", "rollback"):
-    event.listen(Engine, name, take_step)
-event.listen(Pool, "checkin", take_step)
-from aggregator.cli import main
-main()
-"""
-
+START_S = 20.0
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
@@ -79,29 +44,74 @@ def home(database_url: str | None, tmp_path: Path) -> Iterator[Home]:
     made.database.close()
 
 
-def post_and_kill(home: Home, log: Path, envelope: bytes, step: int) -> str | None:
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    """Forks the services: a new interpreter for each of a hundred takes minutes."""
+    with open_nursery() as nursery:
+        yield nursery
+
+
+class DyingService:
+    """A service that is killed at a step of the first post."""
+
+    def __init__(self, home: Home, nursery: Nursery, log: Path, step: int) -> None:
+        self._nursery = nursery
+        self._output = log.with_name(f"output-{step}")
+        self._output.write_text("")
+        order = Order(
+            module="aggregator",
+            words=["--dir", str(home.directory), "serve", "--port", "0"],
+            folder=str(ROOT),
+            output=str(self._output),
+            errors=str(log),
+            before="tests.aggregator.dying_service:die_at_step",
+            settings={"step": step},
+        )
+        self._pid = nursery.begin(order)
+
+    def read_port(self) -> int:
+        """Return its port, once it listens."""
+        until = time.monotonic() + START_S
+        while not (said := self._output.read_text()).endswith("\n"):
+            assert time.monotonic() < until, self._output.with_name("log").read_text()
+            time.sleep(0.01)
+        assert said.startswith("Serving on ")
+        port = urlsplit(said.split()[-1]).port
+        assert port is not None
+        return port
+
+    def end(self) -> int:
+        """End it, unless it is dead already; return the signal that ended it, negative, or its exit code."""
+        os.kill(self._pid, signal.SIGTERM)
+        return self._nursery.wait(self._pid)
+
+
+def post_and_kill(service: DyingService, envelope: bytes) -> str | None:
     """Post to a service that is killed at a step; return the answer, None if the service died first."""
-    running = start(home, log, DIES_AT_A_STEP.format(step=step))
-    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", service.read_port(), timeout=20)
+    answer: str | None = None
     try:
         connection.request("POST", "/v1/submissions", envelope)
-        return connection.getresponse().read().decode()
+        answer = connection.getresponse().read().decode()
     except (http.client.HTTPException, OSError):
-        assert running.process.wait(timeout=20) == -signal.SIGKILL
-        return None
+        pass
     finally:
         connection.close()
-        stop(running)
+        code = service.end()
+    assert (code == -signal.SIGKILL) is (answer is None)
+    return answer
 
 
-def kill_at_every_step(home: Home, site: TestSite, kind: str, log: Path, every: int) -> int:
+def kill_at_every_step(
+    home: Home, nursery: Nursery, site: TestSite, kind: str, log: Path, every: int
+) -> int:
     """Kill at each `every`-th step of taking statements of one kind; return at how many."""
     registry = registry_of(home)
     checked = check_log(home)
     for killed, step in enumerate(range(1, MAX_STEPS, every)):
         envelope = site.sign(statement_of_kind(home, site, kind, step))
         before = check_log(home, checked)
-        answered = post_and_kill(home, log, envelope, step)
+        answered = post_and_kill(DyingService(home, nursery, log, step), envelope)
         after = check_log(home, before)
         assert after in {before, before + 1}
         # Posted again it gets its receipt, once.
@@ -118,12 +128,12 @@ def kill_at_every_step(home: Home, site: TestSite, kind: str, log: Path, every: 
 
 @pytest.mark.sample(1)
 def test_killed_at_any_step_the_service_loses_no_statement_and_gives_no_false_receipt(
-    home: Home, tmp_path: Path
+    home: Home, nursery: Nursery, tmp_path: Path
 ) -> None:
     site = ready(home)
     kinds = KINDS if ALL else ("result",)
     counts = {
-        kind: kill_at_every_step(home, site, kind, tmp_path / "log", 3 if ALL else 8)
+        kind: kill_at_every_step(home, nursery, site, kind, tmp_path / "log", 3 if ALL else 8)
         for kind in kinds
     }
     print(f"killed at {sum(counts.values())} steps: {counts}")

