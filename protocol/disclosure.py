@@ -448,7 +448,8 @@ def allowed_values(cell: Cell, bucket: int, policy: DisclosurePolicy) -> list[in
 
 _NO_SPREADS = (NO_SPREAD,)
 _SPREADS = range(SPREAD_STEPS + 1)
-_PROTECTED_SPREADS = (NO_SPREAD, *range(1, SPREAD_STEPS + 1))  # 0 would say that all units are alike
+# 0 would say that all units of a group are alike.
+_PROTECTED_SPREADS = (NO_SPREAD, *range(1, SPREAD_STEPS + 1))
 
 
 def allowed_spreads(cell: Cell, value: int) -> range | tuple[int, ...]:

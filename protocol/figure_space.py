@@ -34,7 +34,7 @@ class Figures:
 
 
 class _SpeakingChoices:
-    """The choices that publish a value, in order: each value with each of its spreads. They are many, and not listed."""
+    """The choices that publish a value, in order: each value with each of its spreads. They are too many to list."""
 
     def __init__(self, spreads: Mapping[int, Sequence[int | None]]) -> None:
         """Number the choices. `spreads` are those of each value."""

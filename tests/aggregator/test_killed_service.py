@@ -28,6 +28,7 @@ KINDS = ("dataset", "plan", "abandon", "withdraw", "result")
 MAX_STEPS = 200
 START_S = 20.0
 
+
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest) -> Iterator[str | None]:
     if request.param == "sqlite":
