@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from agent.cli.checks import Check, run_check
-from agent.cli.output import with_site
 from agent.errors import AgentError
 from agent.site.directory import Site
 
@@ -55,7 +54,7 @@ def _check_accounts(site: Site) -> Check:
             "accounts",
             "warning",
             "no administrator can sign in",
-            with_site("Add one: `intramural accounts add NAME --role administrator`."),
+            "Add one: `intramural accounts add NAME --role administrator`.",
         )
     locked = sum(account.locked for account in accounts)
     revealing = sum(account.may_reveal and not account.locked for account in accounts)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from agent.cli.checks import Check, run_check
-from agent.cli.output import with_site
 from agent.site.directory import Site
 
 
@@ -25,7 +24,7 @@ def _check_alerts(site: Site) -> Check:
         standing = read_standing(store)
     finding = f"to {describe_receivers(plan)}; {standing.describe()}"
     if standing.failing or standing.given_up:
-        return Check("alerts", "warning", finding, with_site("Try `intramural alerts test`."))
+        return Check("alerts", "warning", finding, "Try `intramural alerts test`.")
     if not plan.codes:
         return Check(
             "alerts",

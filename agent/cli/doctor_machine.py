@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from agent.cli.checks import Check, run_check
-from agent.cli.output import with_site
 from agent.io.disk_room import find_room, is_nearly_full
 from agent.io.wording import format_count, format_size
 from agent.site.directory import Site
@@ -30,7 +29,7 @@ def _check_clock(site: Site) -> Check:
             "warning",
             f"this site was not used from {format_time(leap_from)} on, so nothing but the clock says how old its texts "
             "are, and none is purged by its age",
-            with_site("`intramural clock show` says how to confirm the clock once."),
+            "`intramural clock show` says how to confirm the clock once.",
         )
     return Check("clock", "ok", "agrees with the times that this site has seen")
 
@@ -73,7 +72,7 @@ def _check_restored(site: Site) -> Check:
         "restored",
         "warning",
         f"{describe_restoration(restoration)}; it submits nothing",
-        with_site("`intramural reset show` compares it with the aggregator's log."),
+        "`intramural reset show` compares it with the aggregator's log.",
     )
 
 
@@ -91,6 +90,6 @@ def _check_queue(site: Site) -> Check:
             "queue",
             "warning",
             f"{format_count(jobs, 'job')} waiting, and nothing works off the queue",
-            with_site("Start `intramural serve` or `intramural jobs dispatch`."),
+            "Start `intramural serve` or `intramural jobs dispatch`.",
         )
     return Check("queue", "ok", "empty; nothing works it off now")

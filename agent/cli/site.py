@@ -1,13 +1,14 @@
 """Commands about the site itself: `init`, `doctor`, `purge`."""
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from agent.cli.copy_words import describe_holding
 from agent.cli.options import format_option
-from agent.cli.output import show_rows
+from agent.cli.output import show_rows, with_site
 from agent.errors import ConfigError
 from agent.io.plain_text import printable
 from agent.site.directory import Site
@@ -54,11 +55,13 @@ def doctor(site: Site, server: str | None, model: str | None, form: str) -> None
     found = examine(site, server, model)
     checks = []
     for check in found if form == "json" else summarise_ready(found):
-        checks.append(check)
+        # They quote commands, which people copy from here.
+        finding, advice = with_site(check.finding), with_site(check.advice)
+        checks.append(replace(check, finding=finding, advice=advice))
         if form == "table":
-            click.echo(printable(f"{marks[check.verdict]}  {check.subject}: {check.finding}"))
-            if check.advice:
-                click.echo(printable(f"         {check.advice}"))
+            click.echo(printable(f"{marks[check.verdict]}  {check.subject}: {finding}"))
+            if advice:
+                click.echo(printable(f"         {advice}"))
     if form == "json":
         rows = [
             {

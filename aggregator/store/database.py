@@ -1,6 +1,7 @@
 """The database, SQLite by default or PostgreSQL by URL, with transactions and one writer at a time."""
 
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,11 +53,28 @@ class Database:
 
     def migrate(self) -> None:
         """Create the tables, or migrate them to this version's schema. Raises StoreError."""
+        self._create_file()
         config = _alembic_config()
         with _store_errors(), self.engine.begin() as connection:
             _refuse_unreleased(MigrationContext.configure(connection).get_current_revision())
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+    def _create_file(self) -> None:
+        """Create a missing SQLite file for its owner alone; SQLite would let others read it.
+
+        SQLite gives its further files (`-wal`, `-shm`) the same mode.
+        """
+        if not self._is_in_file():
+            return
+        try:
+            os.close(os.open(str(self._file), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise StoreError(
+                f"the database {self._file} cannot be created: {error.strerror}"
+            ) from None
 
     def check_version(self) -> None:
         """Refuse a database that is missing, empty or of another version.
@@ -76,14 +94,11 @@ class Database:
 
     def _refuse_missing(self) -> None:
         """Refuse a missing SQLite file, since opening it would create an empty one."""
-        name = self.engine.url.database
-        is_file = (
-            self.engine.dialect.name == "sqlite"
-            and name
-            and not name.startswith((":memory:", "file:"))
-        )
-        if is_file and not Path(str(name)).exists():
-            raise StoreError(f"the database {Path(str(name)).name} is missing")
+        if self._is_in_file() and self._file is not None and not self._file.exists():
+            raise StoreError(f"the database {self._file.name} is missing")
+
+    def _is_in_file(self) -> bool:
+        return self._file is not None and not str(self._file).startswith((":memory:", "file:"))
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

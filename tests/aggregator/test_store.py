@@ -1,5 +1,6 @@
 """The database: its migrations, its constraints, and what happens to half-done work."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -38,6 +39,26 @@ def test_an_empty_or_foreign_database_is_refused(empty_database: Database) -> No
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(StoreError, match="9999"):
         empty_database.check_version()
+
+
+def test_other_accounts_can_read_no_file_of_a_new_database(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        database = Database(f"sqlite:///{tmp_path / 'new.sqlite3'}")
+        database.migrate()
+        with database.writing():
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        database.close()
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(
+        ("new.sqlite3", "new.sqlite3-wal", "new.sqlite3-shm"), 0o600
+    )
+
+
+def test_a_database_that_cannot_be_created_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"cannot be created: No such file or directory"):
+        Database(f"sqlite:///{tmp_path / 'missing' / 'new.sqlite3'}").migrate()
 
 
 def test_two_links_for_one_place_are_impossible_in_the_database_itself(

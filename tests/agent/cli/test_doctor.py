@@ -1,6 +1,7 @@
 """The doctor on a site that is not well: each complaint is heard when its cause is there, and only then."""
 
 import hashlib
+import re
 import threading
 import time
 from email.utils import formatdate
@@ -18,6 +19,7 @@ from agent.site.directory import Site, create_site
 from tests.agent.catalog.shipped import BENCHMARKS
 from tests.agent.fault_server import FaultServer, Message
 from tests.agent.inference.counting_server import CountingServer
+from tests.forked import run_command
 
 
 @pytest.fixture
@@ -42,6 +44,15 @@ def test_a_healthy_site_without_a_server_has_no_failure(site: Site):
         check.subject: check.finding for check in examine(site) if check.verdict == "failed"
     } == {}
     assert found(site, "deployments").verdict == "warning"
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_every_command_that_is_quoted_names_the_site_that_was_examined(site: Site, form: str):
+    done = run_command("agent", "--site", site.directory, "doctor", "--format", form)
+    quoted = re.findall(r"`intramural [^`]*`", done.stdout)
+    assert f"`intramural --site {site.directory} datasets list`" in quoted or form == "json"
+    assert len(quoted) >= 2
+    assert [words for words in quoted if f" --site {site.directory} " not in words] == []
 
 
 @pytest.mark.parametrize(
