@@ -75,6 +75,13 @@ class Slow:
 
 
 @dataclass(frozen=True)
+class Held:
+    """Reply as usual once the event is set."""
+
+    until: threading.Event
+
+
+@dataclass(frozen=True)
 class Break:
     """Break the connection: before replying, or in the middle of a body whose length was announced."""
 
@@ -89,7 +96,7 @@ class Huge:
     size: int
 
 
-Action = Status | Body | Message | Hang | Slow | Break | Huge
+Action = Status | Body | Message | Hang | Slow | Held | Break | Huge
 Fault = Callable[[Asked], Action | None]  # None: answer as usual
 
 HTML = Body(b"<!doctype html><title>Login</title><p>Please log in", "text/html")
@@ -291,6 +298,9 @@ class FaultServer:
         action = self.fault(asked) if self.fault else None
         if isinstance(action, Slow):
             await asyncio.sleep(action.seconds)
+            action = None
+        if isinstance(action, Held):
+            await asyncio.to_thread(action.until.wait, 60)
             action = None
         return action or self._completion(asked.body)
 

@@ -131,7 +131,7 @@ def capture(prefix: Sequence[str], interface: str, path: Path) -> Iterator[None]
         path: the file, in pcap's format.
     """
     # The buffer of 64 MiB holds a thousand packets, in case tcpdump has to wait for a processor.
-    listen = ("tcpdump", "-i", interface, "-s", "65535", "-B", "65536", "-U", "--immediate-mode")
+    listen = ("tcpdump", "-i", interface, "-s", "262144", "-B", "65536", "-U", "--immediate-mode")
     command = [*prefix, *listen, "-Z", "root"]
     process = subprocess.Popen(
         [*command, "-w", str(path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

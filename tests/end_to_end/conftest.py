@@ -44,14 +44,14 @@ class UserSite:
         entry = f"medhelm_configurable_benchmark:config_path={self.config},model={model}"
         return ["run", "--server", url, "--run-entries", entry, "--suite", "s", *more]
 
-    def command(self, url: str, *more: str) -> list[str]:
+    def command(self, url: str, *more: str, model: str = "test/model") -> list[str]:
         return [
             sys.executable,
             "-m",
             "agent",
             "--site",
             str(self.directory),
-            *self.run_words(url, *more),
+            *self.run_words(url, *more, model=model),
         ]
 
     def run(

@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from tests.agent.fault_server import FaultServer
+from tests.agent.fault_server import Asked, FaultServer, Held
 from tests.agent.jobs.queued_site import (
     MODELS,
     QueuedSite,
@@ -150,6 +152,60 @@ def test_a_second_service_on_one_site_is_refused(queue: QueuedSite):
     )
     assert second.returncode == 8
     assert "works off this site's queue" in second.stderr
+
+
+@contextmanager
+def held_server() -> Iterator[tuple[FaultServer, threading.Event]]:
+    """A server that answers the first ten notes, and the others once the event is set; the probe's questions always."""
+    go_on = threading.Event()
+
+    def hold(asked: Asked) -> Held | None:
+        is_held = "invented person" in asked.prompt and len(asks_notes(server)) > 10
+        return Held(go_on) if is_held else None
+
+    with FaultServer(models=MODELS, answer="Yes", fault=hold) as server:
+        try:
+            yield server, go_on
+        finally:
+            go_on.set()
+
+
+def test_a_run_on_the_command_line_beside_its_own_job_is_refused_and_nothing_is_asked_twice(
+    queue: QueuedSite,
+):
+    with held_server() as (server, go_on):
+        job = queue.queue(server.url, MODELS[0])
+        queue.dispatch()
+        wait_for(lambda: len(asks_notes(server)) > 10, "questions")
+        refused = queue.site.run(server.url, model=MODELS[0])
+        assert refused.returncode == 8
+        assert "another process is working on this run" in refused.stderr
+        go_on.set()
+        queue.wait_until_ended(job)
+        assert queue.state(job) == "done"
+        again = queue.site.run(server.url, model=MODELS[0])
+        assert "asked 0, kept 40" in again.stdout
+        assert len({note.prompt for note in asks_notes(server)}) == len(asks_notes(server)) == 40
+
+
+def test_a_job_beside_its_own_run_on_the_command_line_fails_in_words_and_its_retry_keeps_all(
+    queue: QueuedSite,
+):
+    with held_server() as (server, go_on):
+        command = queue.site.command(server.url, "-n", "4", model=MODELS[0])
+        first = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        wait_for(lambda: len(asks_notes(server)) > 10, "questions")
+        job = queue.queue(server.url, MODELS[0])
+        queue.dispatch()
+        queue.wait_until_ended(job)
+        assert queue.state(job) == "failed"
+        assert "another process is working on this run" in queue.log(job)
+        go_on.set()
+        assert first.wait(60) == 0
+        again = queue.read_id(["jobs", "retry", job])
+        queue.wait_until_ended(again)
+        assert "asked 0, kept 40" in queue.log(again)
+        assert len({note.prompt for note in asks_notes(server)}) == len(asks_notes(server)) == 40
 
 
 def test_a_service_that_is_stopped_puts_its_jobs_back_into_the_queue(queue: QueuedSite):
