@@ -32,7 +32,9 @@ from tests.end_to_end.conftest import ROOT
 
 
 def run(command: list[str | Path], code: int = 0, **more: Any) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, **more)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=1_100, **more
+    )
     assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
     return done
 
@@ -111,7 +113,7 @@ def first_run(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Firs
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1_200)
+@pytest.mark.timeout(1_500)
 def test_the_demo_runs_from_a_wheel_in_an_empty_folder_and_continues(
     installed: Path, first_run: FirstRun, tmp_path: Path
 ):
@@ -188,7 +190,7 @@ def group_paths_by_server(packets: list[Packet]) -> dict[tuple[str, int], set[st
 
 
 @pytest.mark.full
-@pytest.mark.timeout(1_200)
+@pytest.mark.timeout(1_500)
 def test_a_whole_demo_speaks_to_inference_servers_and_the_aggregator_alone(first_run: FirstRun):
     if first_run.why_not_captured is not None:
         skip_or_fail(first_run.why_not_captured)
