@@ -51,9 +51,7 @@ def test_other_accounts_can_read_no_file_of_a_new_database(tmp_path: Path) -> No
         database.close()
     finally:
         os.umask(before)
-    assert modes == dict.fromkeys(
-        ("new.sqlite3", "new.sqlite3-wal", "new.sqlite3-shm"), 0o600
-    )
+    assert modes == dict.fromkeys(("new.sqlite3", "new.sqlite3-wal", "new.sqlite3-shm"), 0o600)
 
 
 def test_a_database_that_cannot_be_created_is_refused_in_words(tmp_path: Path) -> None:
