@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from agent.errors import StoreError
 from agent.io.atomic_files import sync_directory
+from agent.io.write_advice import advise_on_write
 from protocol.errors import ProtocolError
 from protocol.keys import Ed25519Signer, PublicKey, load_public
 
@@ -239,7 +240,9 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
             "Create the folder first, or choose another path.",
         ) from error
     except OSError as error:
-        raise StoreError(f"the {role} key cannot be created ({error.strerror})") from error
+        raise StoreError(
+            f"the {role} key cannot be created ({error.strerror})", advise_on_write(error)
+        ) from error
     try:
         with os.fdopen(handle, "wb") as file:
             os.fchmod(file.fileno(), 0o600)
@@ -250,7 +253,9 @@ def _create(path: Path, role: KeyRole, content: bytes) -> None:
     except OSError as error:
         with suppress(OSError):
             path.unlink()
-        raise StoreError(f"the {role} key cannot be written ({error.strerror})") from error
+        raise StoreError(
+            f"the {role} key cannot be written ({error.strerror})", advise_on_write(error)
+        ) from error
 
 
 def _read(path: Path, role: KeyRole) -> bytes:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agent.errors import BusyError, ConfigError, StoreError
+from agent.io.write_advice import advise_on_write
 
 _NAME_BYTES = 8  # random bytes in a temporary file's name
 
@@ -50,7 +51,8 @@ def open_atomically(path: Path, *, mode: int = 0o600) -> Iterator[io.BufferedWri
         sync_directory(path.parent)
     except OSError as error:
         raise StoreError(
-            f"a file in the folder {path.parent.name} cannot be written ({error.strerror})"
+            f"a file in the folder {path.parent.name} cannot be written ({error.strerror})",
+            advise_on_write(error),
         ) from error
 
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from agent.errors import ConfigError, StoreError
 from agent.io.private_modes import write_private_text
+from agent.io.write_advice import advise_on_write
 from agent.keys import (
     KeyRole,
     create_data_key,
@@ -269,7 +270,15 @@ def create_site(directory: Path, site_name: str) -> Site:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         occupied = any(directory.iterdir())
     except OSError as error:
-        raise ConfigError(f"the site directory cannot be created ({error.strerror})") from None
+        raise ConfigError(
+            f"the site directory cannot be created ({error.strerror})", advise_on_write(error)
+        ) from None
+    if occupied and (directory / "keys").is_dir() and not (directory / "site.yaml").exists():
+        raise ConfigError(
+            "the directory for the new site is not empty",
+            "An earlier `init` did not finish in it, or its site.yaml was deleted. Choose a new directory, or delete "
+            "this one if it never was a site.",
+        )
     if occupied:
         raise ConfigError(
             "the directory for the new site is not empty",

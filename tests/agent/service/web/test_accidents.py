@@ -1,6 +1,5 @@
 """What happens to machines: each accident has a clear state on the page, and nothing is lost."""
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from tests.agent.service.web.running_service import Browser, RunningService, add
 from tests.agent.service.web.test_killed_service import serve, sign_in
 from tests.end_to_end.conftest import UserSite
 from tests.end_to_end.test_killed_runs import says_yes_or_no
+from tests.small_disk import fill_disk, mount_small_disk, remount
 
 BODY = {"arguments": ["rescore", "--suite", "november"]}
 UNEXPECTED = "unexpected error"
@@ -29,13 +29,8 @@ UNEXPECTED = "unexpected error"
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of 32 MiB of its own."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    words = ["mount", "-t", "tmpfs", "-o", "size=32m,mode=0700", "none", str(folder)]
-    if subprocess.run(words, capture_output=True, check=False).returncode:
-        pytest.skip("this account may not mount a disk")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+    with mount_small_disk(tmp_path / "disk") as disk:
+        yield disk
 
 
 @pytest.fixture
@@ -67,20 +62,6 @@ def count_jobs(site: Site) -> int:
         return len([*store.jobs.list_open(), *store.jobs.list_recent(100)])
 
 
-def fill_disk(disk: Path) -> Path:
-    """Write a file until nothing fits on the disk any more."""
-    ballast = disk / "ballast"
-    descriptor = os.open(ballast, os.O_CREAT | os.O_WRONLY, 0o600)
-    for size in (1 << 20, 1 << 12, 1):
-        try:
-            while True:
-                os.write(descriptor, b"x" * size)
-        except OSError:
-            continue
-    os.close(descriptor)
-    return ballast
-
-
 def test_a_full_disk_is_told_and_what_was_stored_stays(
     disk: Path, on_disk: FilledSite, running_on_disk: RunningService
 ):
@@ -101,11 +82,6 @@ def test_a_full_disk_is_told_and_what_was_stored_stays(
     assert queue_as(dana, secret).status_code == 200
     assert count_jobs(on_disk.site) == 2
     assert dana.get("/results/suites/november/index.html").status_code == 200
-
-
-def remount(disk: Path, *, writable: bool) -> None:
-    how = "remount,rw" if writable else "remount,ro"
-    subprocess.run(["mount", "-o", how, str(disk)], check=True)
 
 
 def test_a_disk_that_becomes_read_only_is_told_and_what_was_stored_stays(
