@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import cast
 
@@ -195,30 +196,54 @@ def survey_benchmarks(
     benchmarks: dict[str, Benchmark] = {}
     broken: list[BrokenDefinition] = []
     claimed: dict[str, Path] = {}
-    for path in _definition_paths(own):
-        names: tuple[str, ...] = (path.name if path.is_dir() else path.stem,)
-        try:
-            definition = _Definition(path)
-            names = definition.names or names
-            benchmark = definition.read()
-            _refuse_claimed_names(path, names, claimed)
-        except BenchmarkError as error:
-            broken.append(BrokenDefinition(path, names, error))
+    for definition in (*_read_shipped(), *map(_read_definition, _list_own(own))):
+        if isinstance(definition, BrokenDefinition):
+            broken.append(definition)
             continue
-        claimed.update(dict.fromkeys(names, path))
-        benchmarks[benchmark.id] = benchmark
+        try:
+            _refuse_claimed_names(definition.path, definition.names, claimed)
+        except BenchmarkError as error:
+            broken.append(BrokenDefinition(definition.path, definition.names, error))
+            continue
+        claimed.update(dict.fromkeys(definition.names, definition.path))
+        benchmarks[definition.benchmark.id] = definition.benchmark
     return benchmarks, broken
 
 
-def _definition_paths(own: Path | None) -> list[Path]:
-    """Return the folders and files of definitions, starting with those shipped with the agent."""
-    paths = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
-    if own is not None and own.is_dir():
-        paths += sorted(path.parent for path in own.glob("*/benchmark.yaml"))
-        paths += sorted(
-            path for path in own.iterdir() if path.suffix in (".yaml", ".yml") and path.is_file()
-        )
-    return paths
+@dataclass(frozen=True, slots=True)
+class _ReadDefinition:
+    """A usable definition, with its file or folder, and its id and aliases."""
+
+    path: Path
+    names: tuple[str, ...]
+    benchmark: Benchmark
+
+
+def _read_definition(path: Path) -> _ReadDefinition | BrokenDefinition:
+    names: tuple[str, ...] = (path.name if path.is_dir() else path.stem,)
+    try:
+        definition = _Definition(path)
+        names = definition.names or names
+        return _ReadDefinition(path, names, definition.read())
+    except BenchmarkError as error:
+        return BrokenDefinition(path, names, error)
+
+
+@cache
+def _read_shipped() -> tuple[_ReadDefinition | BrokenDefinition, ...]:
+    """Read the benchmarks shipped with the agent. Like its code, they do not change while it runs."""
+    folders = [path.parent for path in sorted(shipped("benchmarks").glob("*/benchmark.yaml"))]
+    return tuple(map(_read_definition, folders))
+
+
+def _list_own(own: Path | None) -> list[Path]:
+    """Return the folders and files of a site's own definitions."""
+    if own is None or not own.is_dir():
+        return []
+    folders = sorted(path.parent for path in own.glob("*/benchmark.yaml"))
+    return folders + sorted(
+        path for path in own.iterdir() if path.suffix in (".yaml", ".yml") and path.is_file()
+    )
 
 
 def _refuse_claimed_names(path: Path, names: tuple[str, ...], claimed: Mapping[str, Path]) -> None:

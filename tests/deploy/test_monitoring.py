@@ -18,13 +18,22 @@ from agent.monitoring.counters import COUNTERS, TIMERS
 from agent.service.web.gauges import GAUGES
 from agent.service.web.routes import API, PAGES, PROBES
 from protocol.errors import Code
-from tests.agent.delivery.conftest import served, site, wire
+from tests.agent.delivery.conftest import federation, joined_key, joined_once, served, site, wire
 from tests.agent.service.web.conftest import joined, make_site
 from tests.agent.service.web.running_service import RunningService
 from tests.aggregator.conftest import Served
 from tests.deploy.certificates import write_certificate
 
-__all__ = ["joined", "make_site", "served", "site", "wire"]
+__all__ = [
+    "federation",
+    "joined",
+    "joined_key",
+    "joined_once",
+    "make_site",
+    "served",
+    "site",
+    "wire",
+]
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy/monitoring"

@@ -26,6 +26,7 @@ from tests.servers.sites import intramural, read_seats, write_open_benchmark
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 LIMITS = HttpLimits(max_attempts=2)
+INSTANCES = 3  # of each benchmark: a server takes seconds for a prompt
 # The software behind each of the servers.
 SOFTWARE = {
     "transformers": "transformers",
@@ -184,7 +185,7 @@ def site(real_server: RealServer, tmp_path: Path) -> Path:
 
 
 def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(site):
-    run = ["run", "--suite", "servers", "--max-eval-instances", "6", "--quiet"]
+    run = ["run", "--suite", "servers", "--max-eval-instances", str(INSTANCES), "--quiet"]
     for benchmark in ("pubmed_qa", "medcalc_bench"):
         run += ["--run-entries", f"{benchmark}:model={MODEL}"]
     intramural(site, *run)
@@ -200,7 +201,7 @@ def test_a_benchmark_runs_from_the_command_line_to_the_leaderboard(site):
 @pytest.mark.parametrize("mode", ["constrained", "logprob"])
 def test_an_exam_is_asked_in_the_ways_that_the_server_honours(site, found, mode):
     """A model of random weights writes no letter; limited to the options it writes nothing else."""
-    run = ["run", "--suite", "ways", "--max-eval-instances", "6", "--quiet"]
+    run = ["run", "--suite", "ways", "--max-eval-instances", str(INSTANCES), "--quiet"]
     run += ["--answer-mode", mode, "-r", f"pubmed_qa:model={MODEL}"]
     feature = {"constrained": "choice", "logprob": "top_logprobs"}[mode]
     if found.state(feature) != "honoured":
@@ -210,10 +211,10 @@ def test_an_exam_is_asked_in_the_ways_that_the_server_honours(site, found, mode)
     intramural(site, *run)
     rows = json.loads(intramural(site, "summarize", "--suite", "ways", "--format", "json"))
     (main,) = [row for row in rows if row["metric"] == "exact_match"]
-    assert main["n"] + main["unscored"] == 6
+    assert main["n"] + main["unscored"] == INSTANCES
     assert main["unscored_reasons"].keys() <= {"unparsed"}
     if mode == "constrained":
-        assert main["n"] == 6
+        assert main["n"] == INSTANCES
 
 
 def test_a_jury_that_babbles_settles_every_answer_without_a_score(

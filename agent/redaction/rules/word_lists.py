@@ -42,6 +42,7 @@ def write_lists(pattern: str, language: str) -> str:
     )
 
 
+@cache  # the patterns of all engines of a process, of which `regex` would keep too few
 def compile_pattern(pattern: str, language: str, flags: int = 0) -> regex.Pattern[str]:
     """Compile a pattern together with the word lists of the language that it refers to."""
     return regex.compile(write_lists(pattern, language), flags)

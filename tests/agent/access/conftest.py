@@ -10,7 +10,20 @@ from agent.access.sign_in import SignInLimits, read_sign_in_limits
 from agent.site.settings import Settings
 from agent.store import Account, Role, Store, Vault
 from tests.agent.access.people import PASSWORD
+from tests.agent.access.quick_passwords import hash_quickly
 from tests.agent.store.begun_runs import AUDIT_KEY, KEY
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passwords take no time to hash, except where a test asks for `real_passwords`."""
+    if "real_passwords" not in request.fixturenames:
+        hash_quickly(monkeypatch)
+
+
+@pytest.fixture
+def real_passwords() -> None:
+    """Passwords are hashed as at a site, for tests of the parameters, of time and of threads."""
 
 
 @pytest.fixture

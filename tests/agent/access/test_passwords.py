@@ -11,6 +11,8 @@ from agent.access.passwords import (
 )
 from agent.errors import ConfigError
 
+pytestmark = pytest.mark.usefixtures("real_passwords")
+
 
 @pytest.mark.parametrize(
     "password",

@@ -53,6 +53,7 @@ def test_the_refusal_is_the_same_whether_the_account_exists_is_locked_or_has_no_
     assert len(words) == 1
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_the_time_does_not_tell_whether_an_account_exists(
     store: Store, anna: Account, boris: Account
 ):
@@ -70,6 +71,7 @@ def test_the_time_does_not_tell_whether_an_account_exists(
     assert max(medians) - min(medians) < 0.02
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_every_refusal_verifies_a_password(
     store: Store, anna: Account, sign_in_limits: SignInLimits, monkeypatch: pytest.MonkeyPatch
 ):
@@ -131,6 +133,7 @@ def test_a_restart_forgets_no_failed_sign_in(
     again.close()
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_attempts_at_the_same_time_are_counted_before_they_are_decided(
     store: Store, anna: Account, path: Path
 ):
@@ -195,6 +198,7 @@ def test_attempts_leave_no_rows_behind(store: Store, anna: Account, sign_in_limi
     assert rows <= 4
 
 
+@pytest.mark.usefixtures("real_passwords")
 def test_a_hash_with_earlier_parameters_is_made_again_at_the_sign_in(
     store: Store, anna: Account, sign_in_limits: SignInLimits
 ):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.backup import sealing
 from agent.backup.restore import open_copy_keys, read_header, restore_copy
 from agent.backup.write import write_copy
 from agent.site.directory import Site, create_site
@@ -32,6 +33,12 @@ def fill_site(directory: Path) -> Site:
     (directory / "servers/token").write_text("a token\n")
     (directory / "models/weights").write_bytes(b"w" * 3_000_000)
     return site
+
+
+@pytest.fixture(autouse=True)
+def quick_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half a second of most tests would go into scrypt; test_sealing.py and test_kills.py have its real parameters."""
+    monkeypatch.setitem(sealing._SCRYPT, "n", 2**10)
 
 
 @pytest.fixture

@@ -17,6 +17,11 @@ ROOT = Path(__file__).parents[3]
 MOMENTS = 8
 
 
+@pytest.fixture(autouse=True)
+def quick_passphrases() -> None:
+    """Passphrases take as long as they do at a site."""
+
+
 def start(tmp_path: Path, *words: object) -> "subprocess.Popen[bytes]":
     """Start a command in a process of its own; it says when it has read its modules."""
     script = (

@@ -13,6 +13,11 @@ KEY, HEADER = bytes(range(32)), b'{"format": ...}\n'
 CONTENT = bytes(range(256)) * 10_000  # three chunks
 
 
+@pytest.fixture(autouse=True)
+def quick_passphrases() -> None:
+    """Passphrases take as long as they do at a site."""
+
+
 def seal(content: bytes, key: bytes = KEY) -> bytes:
     file = io.BytesIO()
     writer = SealedWriter(file, key, HEADER)

@@ -7,24 +7,18 @@ import pytest
 
 from agent.site.directory import Site
 from tests.agent.cli.rekeyings import Steward, release
-from tests.agent.delivery.conftest import served, site, wire
-from tests.agent.delivery.whole_site import (
-    Wire,
-    join,
-)
+from tests.agent.delivery.conftest import federation, joined_key, joined_once, served, site, wire
 from tests.agent.service.conftest import filled
-from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
-__all__ = ["filled", "served", "site", "wire"]
+__all__ = ["federation", "filled", "joined_key", "joined_once", "served", "site", "wire"]
 
 
 @pytest.fixture
-def key(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:
+def key(site: Site, joined_key: Path) -> Path:
     """The steward's key of a site with two registered datasets and one result, all with receipts."""
-    key = join(site, served, wire, tmp_path)
-    release(site, key, MODELS[0].name)
-    return key
+    release(site, joined_key, MODELS[0].name)
+    return joined_key
 
 
 @pytest.fixture

@@ -12,28 +12,22 @@ from agent.site.directory import Site
 from tests.agent.delivery.whole_site import (
     CANARY,
     SUITE,
-    Wire,
     as_steward,
     drafts,
-    join,
     ok,
     rows,
     run,
     states,
 )
-from tests.aggregator.conftest import Served
 from tests.aggregator.federation import MODELS
 
 
-def test_saying_no_leaves_everything_as_it_was(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
+def test_saying_no_leaves_everything_as_it_was(site: Site, joined_key: Path) -> None:
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
     before = sorted(
         (path.name, path.read_bytes()) for path in site.submissions.rglob("*") if path.is_file()
     )
-    result = run(site, submission, "approve", "--key", key, answer="n\n")
+    result = run(site, submission, "approve", "--key", joined_key, answer="n\n")
     assert result.exit_code == 1
     assert "Let these bytes leave the site" in result.output
     assert result.output.endswith("Not approved; nothing was changed.\n")
@@ -43,13 +37,13 @@ def test_saying_no_leaves_everything_as_it_was(
         )
         == before
     )
-    assert "approved" in ok(site, submission, "approve", "--key", key, answer="y\n")
+    assert "approved" in ok(site, submission, "approve", "--key", joined_key, answer="y\n")
 
 
 def test_a_wrong_key_is_refused_before_anything_is_read_or_asked(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, tmp_path: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     ok(site, submission, "prepare", "--suite", SUITE)
     stranger = tmp_path / "stranger.key"
     ok(site, steward_key, "--out", stranger)
@@ -61,9 +55,8 @@ def test_a_wrong_key_is_refused_before_anything_is_read_or_asked(
 
 @pytest.mark.full
 def test_the_steward_approves_with_a_tool_of_their_own(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, tmp_path: Path
 ) -> None:
-    key = join(site, served, wire, tmp_path)
     root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
     ok(site, submission, "prepare", "--suite", SUITE)
     request, signed = tmp_path / "request", tmp_path / "signed"
@@ -72,7 +65,9 @@ def test_the_steward_approves_with_a_tool_of_their_own(
     assert "intramural-steward approve request --key KEY --out SIGNED" in told
     assert CANARY.encode() not in request.read_bytes()
     listed = ("--list", tmp_path / "list.jsonl", "--root", root)
-    shown = as_steward("approve", request, "--key", key, "--out", signed, *listed, answer="y\ny\n")
+    shown = as_steward(
+        "approve", request, "--key", joined_key, "--out", signed, *listed, answer="y\ny\n"
+    )
     for page in drafts(site):
         for figure in page["figures"]:
             assert figure["meaning"] in " ".join(shown.split())
@@ -84,9 +79,9 @@ def test_the_steward_approves_with_a_tool_of_their_own(
 
 
 def test_what_the_steward_rejects_is_discarded_with_the_reason_on_the_screen(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, tmp_path: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
     ok(site, submission, "prepare", "--suite", SUITE)
     first, second = (page["digest"] for page in drafts(site))
@@ -120,15 +115,12 @@ def test_ways_of_approving_do_not_mix(tmp_path: Path, words: list[str]) -> None:
     assert (result.exit_code, "cannot be combined" in result.output) == (2, True)
 
 
-def test_yes_needs_the_digest_of_what_was_read(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
+def test_yes_needs_the_digest_of_what_was_read(site: Site, joined_key: Path) -> None:
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
-    assert run(site, submission, "approve", "--key", key, "--yes").exit_code == 2
+    assert run(site, submission, "approve", "--key", joined_key, "--yes").exit_code == 2
     for digest in ("0" * 8, "abc"):
         with pytest.raises(DisclosureError):
-            ok(site, submission, "approve", "--key", key, "--yes", "--digest", digest)
+            ok(site, submission, "approve", "--key", joined_key, "--yes", "--digest", digest)
     with pytest.raises(DisclosureError, match="agent's key"):
         ok(site, submission, "approve", "--key", site.keys / "agent.key", answer="y\n")
     assert states(site, "result") == ["prepared"]

@@ -10,18 +10,16 @@ from agent.cli.ledger import ledger
 from agent.cli.submission import submission
 from agent.errors import DisclosureError
 from agent.site.directory import Site
-from tests.agent.delivery.whole_site import SUITE, Wire, join, ok, rows, run
-from tests.aggregator.conftest import Served
+from tests.agent.delivery.whole_site import SUITE, ok, rows, run
 from tests.aggregator.federation import MODELS
 
 
 @pytest.fixture
-def key(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Path:
+def key(site: Site, joined_key: Path) -> Path:
     """The steward's key of a site with two datasets and two models' results, approved."""
-    key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE)
-    ok(site, submission, "approve", "--key", key, answer="y\n" * 2)
-    return key
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n" * 2)
+    return joined_key
 
 
 def verified(site: Site, *words: object) -> tuple[int, list[dict[str, str]]]:

@@ -16,8 +16,7 @@ from agent.model_servers.assurance import compute_model_digest
 from agent.site.directory import Site
 from aggregator.home import today_day
 from protocol.identity import NONE
-from tests.agent.delivery.whole_site import SUITE, Wire, fill, join, ok, rows, run, states
-from tests.aggregator.conftest import Served
+from tests.agent.delivery.whole_site import SUITE, fill, ok, rows, run, states
 from tests.aggregator.federation import CARD, MODELS
 
 MODEL = MODELS[0].name
@@ -53,18 +52,15 @@ def release(site: Site, key: Path, suite: str = SUITE) -> str:
 
 
 @pytest.mark.full
-def test_a_result_names_the_plan_that_was_made_before_it(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
-    plan = make_plan(site, key)
+def test_a_result_names_the_plan_that_was_made_before_it(site: Site, joined_key: Path) -> None:
+    plan = make_plan(site, joined_key)
     promised = open_outbox(site).get(plan).plan
     assert promised is not None
     assert {name for name, statement in promised.data.items() if statement != NONE} == {
         "shc_notes",
         "aci_bench",
     }
-    result = open_outbox(site).get(release(site, key)).result
+    result = open_outbox(site).get(release(site, joined_key)).result
     assert result.plan == plan
     assert result.challenge != NONE
     assert result.data == {
@@ -75,14 +71,11 @@ def test_a_result_names_the_plan_that_was_made_before_it(
         ok(site, submission, "abandon", "--plan", plan, "--reason", "failed")
 
 
-def test_a_plan_asked_for_twice_is_one_plan(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
+def test_a_plan_asked_for_twice_is_one_plan(site: Site, joined_key: Path) -> None:
     for _ in range(2):
         ok(site, submission, "plan", "--model", MODEL)
     assert len(rows(site, "plan")) == 1
-    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n")
     ok(site, submission, "send")
     assert "receipted" in ok(site, submission, "plan", "--model", MODEL, "--days", 40)
     serve_weights(site)
@@ -92,57 +85,50 @@ def test_a_plan_asked_for_twice_is_one_plan(
 
 
 def test_weights_that_the_agent_does_not_serve_are_not_stated_to_be_hashed(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     with pytest.raises(ConfigError, match=r"no deployment of it in model_deployments\.yaml has"):
         ok(site, submission, "plan", "--model", MODEL, "--model-assurance", "weights_hashed")
     assert states(site, "plan") == []
 
 
 def test_a_result_of_other_weights_than_the_plan_states_is_refused(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path
 ) -> None:
-    key = join(site, served, wire, tmp_path)
     weights = serve_weights(site)
-    plan = make_plan(site, key, assurance="weights_hashed")
+    plan = make_plan(site, joined_key, assurance="weights_hashed")
     for suite, digest in (("others", "0" * 64), ("unknown", None), ("same", weights)):
         for cell in CARD.cells:
             fill(site, cell.benchmark, cell.metric, MODEL, right=70, suite=suite, weights=digest)
     for suite in ("others", "unknown"):
         with pytest.raises(DisclosureError, match="the run was not made with the weights"):
             ok(site, submission, "prepare", "--suite", suite, "--model", MODEL)
-    assert open_outbox(site).get(release(site, key, "same")).result.plan == plan
+    assert open_outbox(site).get(release(site, joined_key, "same")).result.plan == plan
 
 
 @pytest.mark.full
-def test_an_abandoned_plan_is_over_for_both_sides(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
-    plan = make_plan(site, key)
+def test_an_abandoned_plan_is_over_for_both_sides(site: Site, joined_key: Path) -> None:
+    plan = make_plan(site, joined_key)
     for _ in range(2):
         ok(site, submission, "abandon", "--plan", plan[:12], "--reason", "failed")
     assert len(rows(site, "abandon")) == 1
-    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n")
     ok(site, submission, "send")
     assert states(site, "abandon") == ["receipted"]
-    assert open_outbox(site).get(release(site, key)).result.plan == NONE
+    assert open_outbox(site).get(release(site, joined_key)).result.plan == NONE
     # A plan for the same may follow: it is another one.
-    assert make_plan(site, key) != plan
+    assert make_plan(site, joined_key) != plan
 
 
 @pytest.mark.full
-def test_only_an_open_plan_gives_a_seed(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    key = join(site, served, wire, tmp_path)
+def test_only_an_open_plan_gives_a_seed(site: Site, joined_key: Path) -> None:
     ok(site, submission, "plan", "--model", MODEL)
     (row,) = rows(site, "plan")
     entry = f"pubmed_qa:model={MODEL}"
     with pytest.raises(DisclosureError, match="the plan is not open"):
         ok(site, run_command, "--run-entries", entry, "--plan", row["digest"])
-    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n")
     ok(site, submission, "send")
     with pytest.raises(AgentError, match="the plan is not for"):
         ok(
@@ -163,10 +149,9 @@ def test_only_an_open_plan_gives_a_seed(
 
 @pytest.mark.full
 def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path
 ) -> None:
-    key = join(site, served, wire, tmp_path)
-    plan = make_plan(site, key)
+    plan = make_plan(site, joined_key)
     registry = open_federation(site).read_registry(today_day())
     seed = derive_sampling_seed(
         read_challenge(open_outbox(site), registry, open_outbox(site).get(plan))
@@ -185,22 +170,21 @@ def test_a_part_that_a_plan_chose_is_submitted_and_one_chosen_here_is_not(
             )
     with pytest.raises(DisclosureError, match="not sampled with the seed from its plan"):
         ok(site, submission, "prepare", "--suite", "chosen", "--model", MODEL)
-    assert open_outbox(site).get(release(site, key, "planned")).result.plan == plan
+    assert open_outbox(site).get(release(site, joined_key, "planned")).result.plan == plan
 
 
 @pytest.mark.full
 def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path
 ) -> None:
-    key = join(site, served, wire, tmp_path)
-    first = release(site, key)
+    first = release(site, joined_key)
     for _ in range(2):
         ok(site, submission, "withdraw", "--digest", first[:12], "--reason", "data_error")
     assert len(rows(site, "withdraw")) == 1
-    ok(site, submission, "approve", "--key", key, answer="y\n")
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n")
     ok(site, submission, "send")
     debits = open_gate(site).ledger().head
-    again = release(site, key)
+    again = release(site, joined_key)
     assert again != first
     assert states(site, "result") == ["receipted"] * 2
     assert open_gate(site).ledger().head == debits
@@ -212,10 +196,8 @@ def test_a_withdrawn_result_may_be_submitted_again_and_costs_no_second_debit(
     )
 
 
-def test_a_draft_is_not_withdrawn_and_a_dataset_is_no_result(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    join(site, served, wire, tmp_path)
+def test_a_draft_is_not_withdrawn_and_a_dataset_is_no_result(site: Site, joined_key: Path) -> None:
+    del joined_key
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODEL)
     for row in json.loads(ok(site, submission, "status", "--format", "json")):
         failed = run(site, submission, "withdraw", "--digest", row["digest"], "--reason", "consent")

@@ -19,7 +19,6 @@ from tests.agent.delivery.whole_site import (
     SUITE,
     Wire,
     drafts,
-    join,
     ok,
     rows,
     states,
@@ -30,12 +29,11 @@ from tests.aggregator.federation import MODELS
 
 @pytest.mark.full
 def test_the_second_link_sent_first_is_held_back_and_both_arrive_later(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, wire: Wire
 ) -> None:
-    key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE)
     for page in drafts(site):
-        ok(site, submission, "approve", "--key", key, "--yes", "--digest", page["digest"])
+        ok(site, submission, "approve", "--key", joined_key, "--yes", "--digest", page["digest"])
     before = len(wire.bytes)
     with pytest.raises(DeliveryError, match="comes after"):
         ok(site, submission, "send", "--digest", rows(site)[1]["digest"])
@@ -47,9 +45,9 @@ def test_the_second_link_sent_first_is_held_back_and_both_arrive_later(
 
 
 def test_nothing_is_sent_without_approval(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, wire: Wire, tmp_path: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     ok(site, submission, "prepare", "--suite", SUITE, "--model", MODELS[0].name)
     before = len(wire.bytes)
     (page,) = drafts(site)
@@ -65,9 +63,9 @@ def test_nothing_is_sent_without_approval(
 
 
 def test_a_carried_receipt_is_listed_as_unproven_until_a_network_proves_it(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, served: Served, tmp_path: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     stick = tmp_path / "stick"
     stick.mkdir()
     ok(site, submission, "send", "--export", stick)
@@ -101,11 +99,10 @@ def start_sending(site: Site) -> subprocess.Popen[str]:
 
 @pytest.mark.full
 def test_a_killed_sender_goes_on_where_it_was_once_the_network_is_back(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, wire: Wire
 ) -> None:
-    key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE)
-    ok(site, submission, "approve", "--key", key, answer="y\n" * 2)
+    ok(site, submission, "approve", "--key", joined_key, answer="y\n" * 2)
     wire.refusals = 1_000_000
     for _ in range(2):
         sending = start_sending(site)

@@ -14,11 +14,9 @@ from aggregator.registry.changes import Additions, apply
 from aggregator.registry.versions import newest_registry, sign_next
 from tests.agent.delivery.whole_site import (
     SUITE,
-    Wire,
     as_steward,
     drafts,
     fill,
-    join,
     ok,
     rows,
 )
@@ -28,16 +26,15 @@ from tests.aggregator.federation import CARD, MODELS
 
 @pytest.mark.full
 def test_a_draft_is_discarded_with_those_after_it_and_what_was_approved_is_not(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, tmp_path: Path
 ) -> None:
-    key = join(site, served, wire, tmp_path)
     ok(site, submission, "prepare", "--suite", SUITE)
     first, second = (page["digest"] for page in drafts(site))
     request, signed = tmp_path / "request", tmp_path / "signed"
     ok(site, submission, "approve", "--out", request)
     root = json.loads((tmp_path / "invite.json").read_text())["root_keys"][0]
     listed = ("--list", tmp_path / "list.jsonl", "--root", root)
-    as_steward("approve", request, "--key", key, "--out", signed, *listed, answer="y\ny\n")
+    as_steward("approve", request, "--key", joined_key, "--out", signed, *listed, answer="y\ny\n")
     assert (
         ok(site, submission, "discard", "--digest", first[:8])
         == f"discarded {first}\ndiscarded {second}\n"
@@ -75,18 +72,18 @@ def test_outside_a_site_nothing_happens(tmp_path: Path) -> None:
 
 
 def test_a_public_benchmark_on_data_of_the_hospitals_own_counts_as_private(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="own", known="unknown")
     with pytest.raises(DisclosureError, match="pubmed_qa: its data is the site's own"):
         ok(site, submission, "prepare", "--suite", "own")
 
 
 def test_without_any_registered_scorecard_the_central_team_is_asked(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
+    site: Site, joined_key: Path, served: Served
 ) -> None:
-    join(site, served, wire, tmp_path)
+    del joined_key
     with served.home.database.writing() as connection:
         retired = apply(newest_registry(connection), Additions(retired=[CARD.name]))
         sign_next(
@@ -100,10 +97,8 @@ def test_without_any_registered_scorecard_the_central_team_is_asked(
     assert "central team" in caught.value.advice
 
 
-def test_scores_by_other_rules_are_not_submitted(
-    site: Site, served: Served, wire: Wire, tmp_path: Path
-) -> None:
-    join(site, served, wire, tmp_path)
+def test_scores_by_other_rules_are_not_submitted(site: Site, joined_key: Path) -> None:
+    del joined_key
     fill(site, "pubmed_qa", "exact_match", MODELS[0].name, right=50, suite="helm", scoring="helm")
     with pytest.raises(DisclosureError, match="scored by helm's rules"):
         ok(site, submission, "prepare", "--suite", "helm")

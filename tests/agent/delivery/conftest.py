@@ -10,7 +10,15 @@ from agent.delivery.transport import Aggregator, AggregatorConnection
 from agent.disclosure.prepare import Gate, prepare
 from agent.site.directory import Site
 from tests.agent.delivery.desk import Desk, open_desk
-from tests.agent.delivery.whole_site import CANARY, Wire, make_site
+from tests.agent.delivery.joined_site import (
+    STEWARD_KEY,
+    build_joined,
+    connect,
+    copy_joined,
+    open_aggregator,
+    open_site,
+)
+from tests.agent.delivery.whole_site import Wire
 from tests.agent.disclosure.ward import (
     CARD,
     MODEL,
@@ -21,7 +29,6 @@ from tests.agent.disclosure.ward import (
     whole_ward,
 )
 from tests.aggregator.conftest import Served, serve_in_thread
-from tests.aggregator.federation import new_home
 
 
 @pytest.fixture
@@ -51,10 +58,26 @@ def approved(gate: Gate, desk: Desk) -> list[Submission]:
     return [sign(gate, draft) for draft in gate.outbox.list_submissions() if draft.is_result]
 
 
+@pytest.fixture(scope="session")
+def joined_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a site that has joined an aggregator, to be copied."""
+    folder = tmp_path_factory.mktemp("joined")
+    build_joined(folder)
+    return folder
+
+
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def federation(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of a site and an aggregator; copies of two that know each other for a test with `joined_key`."""
+    if "joined_key" in request.fixturenames:
+        copy_joined(request.getfixturevalue("joined_once"), tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def served(federation: Path) -> Iterator[Served]:
     """An aggregator that serves in a thread: a process of its own takes a second to start."""
-    home = new_home(tmp_path / "aggregator")
+    home = open_aggregator(federation)
     with serve_in_thread(home) as running:
         yield running
     home.database.close()
@@ -68,8 +91,16 @@ def wire(served: Served) -> Iterator[Wire]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Site:
-    return make_site(tmp_path / f"{CANARY}-site")
+def site(federation: Path) -> Site:
+    return open_site(federation)
+
+
+@pytest.fixture
+def joined_key(site: Site, wire: Wire, federation: Path) -> Path:
+    """The steward's key of a site that has joined, with approved datasets; see `join` in whole_site.py."""
+    del site
+    connect(federation, wire.url)
+    return federation / STEWARD_KEY
 
 
 @pytest.fixture

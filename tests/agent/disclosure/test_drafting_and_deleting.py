@@ -15,11 +15,11 @@ from agent.runs.delete_run import delete_run
 from agent.runs.privacy import unshare_run
 from agent.site.directory import Site
 from agent.store import Run, Store
-from tests.agent.delivery.conftest import served, site, wire
+from tests.agent.delivery.conftest import federation, served, site, wire
 from tests.agent.delivery.whole_site import SUITE, Wire, join
 from tests.aggregator.conftest import Served
 
-__all__ = ["served", "site", "wire"]
+__all__ = ["federation", "served", "site", "wire"]
 
 # The processes stop where the other one used to get in between, and go on when they are told.
 _PAUSE = """

@@ -11,6 +11,7 @@ from agent.exchange.helm.import_runs import import_helm
 from agent.exchange.helm.leaderboard import import_leaderboard
 from agent.exchange.releases import make_release
 from agent.io.progress import Progress
+from agent.redaction import Redactor
 from agent.redaction.gateway.cases import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
@@ -52,11 +53,16 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-@pytest.fixture
-def folder(pages: SitePages, tmp_path: Path) -> Path:
-    """The pages as files."""
-    write_pages(pages, tmp_path / "out", Progress(quiet=True))
-    return tmp_path / "out"
+@pytest.fixture(scope="module")
+def folder(
+    november: FilledSite, redactor: Redactor, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The pages as files. Only read."""
+    folder = tmp_path_factory.mktemp("pages") / "out"
+    with november.site.store() as store:
+        pages = SitePages(november.site.name, store, Redacting(redactor))
+        write_pages(pages, folder, Progress(quiet=True))
+    return folder
 
 
 def test_files_are_styled_and_linked_without_a_server(page: Page, folder: Path):

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
+from agent.redaction import Redactor
+from agent.redaction.gateway.cases import Redacting
 from agent.service.pages import SitePages
-from tests.agent.service.conftest import OpenPages
-from tests.agent.service.filled_site import FilledSite, case, failed, unscored
+from tests.agent.service.filled_site import case, failed, filled_site, unscored
 from tests.agent.service.leaky_texts import LEAKY
 from tests.agent.service.test_in_a_browser import CONTRAST, browser, pytestmark  # noqa: F401
 from tests.agent.service.test_matrix_in_a_browser import list_violations
@@ -33,13 +34,18 @@ def draw_served(pages: SitePages, run_id: str, folder: Path) -> Path:
     return folder / "runs" / run_id
 
 
-@pytest.fixture
-def run(filled: FilledSite, open_pages: OpenPages, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def run(redactor: Redactor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run's pages. Only read."""
+    folder = tmp_path_factory.mktemp("run")
+    filled = filled_site(folder)
     answer = "The answer is A. " + "unbroken" * 60
     wrong = [case(number, score=0.0, answer=answer, prompt=LEAKY) for number in range(4)]
     others = [failed(4), unscored(5), *map(case, range(6, 30))]
     run_id = filled.add([*wrong, *others])
-    return draw_served(open_pages(filled.site), run_id, tmp_path / "out")
+    with filled.site.store() as store:
+        pages = SitePages(filled.site.name, store, Redacting(redactor))
+        return draw_served(pages, run_id, folder / "out")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

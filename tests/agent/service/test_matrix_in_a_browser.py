@@ -6,10 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from agent.io.progress import Progress
+from agent.redaction import Redactor
 from agent.redaction.gateway.cases import Redacting
 from agent.service.files import write_pages
 from agent.service.pages import SitePages
-from tests.agent.service.filled_site import FilledSite, graded
+from tests.agent.service.filled_site import filled_site, graded
 from tests.agent.service.test_in_a_browser import CONTRAST, HIDDEN, browser, pytestmark  # noqa: F401
 
 BENCHMARKS = (
@@ -28,9 +29,11 @@ PAGES = (
 )  # fmt: skip
 
 
-@pytest.fixture
-def suite(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
-    """The folder of a suite of three models and eight benchmarks."""
+@pytest.fixture(scope="module")
+def suite(redactor: Redactor, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a suite of three models and eight benchmarks. Only read."""
+    folder = tmp_path_factory.mktemp("suite")
+    filled = filled_site(folder)
     for benchmark in BENCHMARKS:
         for right, model in enumerate(MODELS):
             speaks = not model.startswith("baseline")
@@ -38,8 +41,9 @@ def suite(filled: FilledSite, redacting: Redacting, tmp_path: Path) -> Path:
                 graded(12 * right, 40), entry=f"{benchmark}:model={model}", language_model=speaks
             )
     with filled.site.store() as store:
-        write_pages(SitePages("s", store, redacting), tmp_path / "out", Progress(quiet=True))
-    return tmp_path / "out" / "suites" / "november"
+        pages = SitePages("s", store, Redacting(redactor))
+        write_pages(pages, folder / "out", Progress(quiet=True))
+    return folder / "out" / "suites" / "november"
 
 
 def list_violations(page: Page) -> list[tuple[str, str]]:

@@ -4,26 +4,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from argon2 import PasswordHasher
 
 import agent.cli.main  # noqa: F401 (makes the commands known that jobs consist of)
-from agent.access import passwords
 from agent.cli.submission import submission
 from agent.site.directory import Site
 from agent.store import Account
-from tests.agent.delivery.conftest import served, site, wire
-from tests.agent.delivery.whole_site import SUITE, Wire, join, ok
+from tests.agent.access.quick_passwords import hash_quickly
+from tests.agent.delivery.conftest import federation, joined_key, joined_once, served, site, wire
+from tests.agent.delivery.whole_site import SUITE, ok
 from tests.agent.service.filled_site import FilledSite
 from tests.agent.service.web.running_service import RunningService, add_people
 from tests.agent.service.web.steward_tool import StewardTool
-from tests.aggregator.conftest import Served
 from tests.end_to_end.conftest import make_site
 
-__all__ = ["make_site", "served", "site", "wire"]
-
-
-_QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-_NOTHING = _QUICK.hash("no account has this password")
+__all__ = ["federation", "joined_key", "joined_once", "make_site", "served", "site", "wire"]
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +26,7 @@ def quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 
     A service in a process of its own has the real ones, and hashes again whoever signs in.
     """
-    monkeypatch.setattr(passwords, "_load_hasher", lambda: _QUICK)
-    monkeypatch.setattr(passwords, "_hash_nothing", lambda: _NOTHING)
+    hash_quickly(monkeypatch)
 
 
 @pytest.fixture
@@ -50,9 +43,9 @@ def running(filled: FilledSite, people: dict[str, Account]) -> Iterator[RunningS
 
 
 @pytest.fixture
-def joined(site: Site, served: Served, wire: Wire, tmp_path: Path) -> Iterator[RunningService]:
+def joined(site: Site, joined_key: Path) -> Iterator[RunningService]:
     """The service of a site in a federation with approved datasets, a suite of two models, and no draft."""
-    join(site, served, wire, tmp_path)
+    del joined_key
     add_people(site)
     running = RunningService(site)
     yield running

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from agent.cli.submission import submission
 from agent.site.directory import Site
 from tests.agent.delivery.whole_site import SUITE, ok, states
+from tests.agent.service.accessibility import find_violations
 from tests.agent.service.web.running_service import RunningService
 from tests.agent.service.web.steward_tool import StewardTool
 from tests.agent.service.web.test_outbox_in_a_browser import browser
@@ -30,7 +30,7 @@ def check_page(page: Page) -> None:
     """Check that axe finds nothing on a page, and that it is not wider than a narrow screen."""
     for width in _WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
-        assert Axe().run(page).response["violations"] == [], page.url
+        assert find_violations(page) == [], page.url
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
 
 from agent.cli.submission import submission
 from agent.site.directory import Site
 from tests.agent.delivery.whole_site import SUITE, fill, ok, rows, states
+from tests.agent.service.accessibility import find_violations
 from tests.agent.service.web.running_service import RunningService
 from tests.agent.service.web.test_service_in_a_browser import (
     ARGUMENTS,
@@ -95,8 +95,8 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_narrow_screen(
                 answer = page.goto(joined.origin + path)
                 assert answer is not None
                 assert answer.status == 200, path
-                found = Axe().run(page)
-                faults += [f"{path} {fault['id']}" for fault in found.response["violations"]]
+                found = find_violations(page)
+                faults += [f"{path} {fault['id']}" for fault in found]
                 if page.evaluate("document.documentElement.scrollWidth") > width:
                     faults.append(f"{path} is wider than {width}")
                 shot = tmp_path / f"{name}-{number}-{width}-{scheme}.png"

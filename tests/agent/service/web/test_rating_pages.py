@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
 from tests.agent.calibration.graded_site import BENCHMARK, CANARY, MODELS, add_graded
+from tests.agent.service.accessibility import find_violations
 from tests.agent.service.filled_site import FilledSite
 from tests.agent.service.web.running_service import Browser as Reader
 from tests.agent.service.web.running_service import RunningService
@@ -121,7 +121,7 @@ def test_answers_are_graded_by_keyboard(browser: Browser, graded: RunningService
         press_until(page, selector)
         page.keyboard.press("Enter")
         page.wait_for_url(address)
-        assert Axe().run(page).response["violations"] == [], page.url
+        assert find_violations(page) == [], page.url
         assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
     first = page.url
     for number in range(page.locator("main fieldset").count()):

@@ -3,10 +3,10 @@
 import shutil
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from agent.store import Account, JobProgress
+from tests.agent.service.accessibility import find_violations
 from tests.agent.service.filled_site import FilledSite, case
 from tests.agent.service.web.running_service import PASSWORD, RunningService
 from tests.agent.service.web.test_job_pages import end, queue, write_log
@@ -80,8 +80,8 @@ def test_axe_finds_nothing_and_no_page_is_wider_than_a_telephone(
         sign_in(page, running, name)
         for path in paths:
             page.goto(running.origin + path)
-            found = Axe().run(page)
-            faults += [f"{path}: {fault['id']}" for fault in found.response["violations"]]
+            found = find_violations(page)
+            faults += [f"{path}: {fault['id']}" for fault in found]
             if page.evaluate("document.documentElement.scrollWidth") > 320:
                 faults.append(f"{path}: wider than 320 px")
         context.close()
