@@ -37,6 +37,7 @@ attacks: $(VENV)/installed-test
 bench: $(VENV)/installed-test
 	$(BIN)/python tests/bench/run_bench.py
 	$(BIN)/python tests/bench/server_bench.py
+	$(BIN)/python tests/bench/lanes_bench.py
 	$(BIN)/python tests/bench/forecast_bench.py
 	$(BIN)/python tests/bench/load_bench.py
 	$(BIN)/python tests/bench/jury_bench.py

@@ -132,7 +132,7 @@ def _print_taken(site: Site, outcomes: "Sequence[JudgedRun]") -> None:
     from agent.runs.forecast.taken import describe_taken
 
     works = [outcome.judged.taken for outcome in outcomes if outcome.judged.taken is not None]
-    for line in describe_taken("judging", works, read_prices(site)):
+    for line in describe_taken("judging", [works], read_prices(site)):
         click.echo(line)
 
 

@@ -8,10 +8,16 @@ import click
 
 from agent.catalog.deployments import Prices
 from agent.errors import InferenceError
-from agent.inference.endpoint import ServerKey, describe_deployment, identify_server
+from agent.inference.endpoint import (
+    ServerKey,
+    describe_deployment,
+    identify_server,
+    list_addresses,
+)
 from agent.inference.limits import HttpLimits
 from agent.inference.replica_probe import describe_problems
 from agent.inference.server_figures import describe_cache, describe_load
+from agent.inference.server_groups import group_by_server
 from agent.io.plain_text import printable
 from agent.io.wording import format_count
 from agent.judging.judge_run import select_jury_measures
@@ -20,6 +26,7 @@ from agent.judging.jury_selection import (
     describe_own_judge,
     is_on_own_jury,
 )
+from agent.runs.carry_out import list_workarounds
 from agent.runs.forecast.cost import Forecast, Pace, apply_seen, describe_forecast, describe_total
 from agent.runs.forecast.find_seen import find_seen_answers
 from agent.runs.forecast.judging import (
@@ -33,7 +40,6 @@ from agent.runs.forecast.judging import (
 from agent.runs.forecast.remaining import RemainingWork, find_remaining
 from agent.runs.forecast.trial import ServerTrial, forecast_plan, try_servers
 from agent.runs.plan import Plan
-from agent.runs.run import list_workarounds
 from agent.site.directory import Site
 from agent.site.http_limits import http_limits
 
@@ -208,6 +214,7 @@ def _print_total(forecasts: Sequence[PlanForecast], problems: Sequence[str]) -> 
         [forecast.asking for forecast in forecasts],
         [forecast.pace for forecast in forecasts],
         [forecast.prices for forecast in forecasts],
+        group_by_server([list_addresses(forecast.plan.deployment) for forecast in forecasts]),
     )
     lines += describe_judging_total([forecast.judging for forecast in forecasts])
     for line in (*(f"no expected duration: {problem}" for problem in problems), *lines):

@@ -23,10 +23,11 @@ from agent.site.directory import Site
 
 if TYPE_CHECKING:
     from agent.catalog.deployments import Deployment, Prices
+    from agent.inference.live_forecast import WorkTaken
     from agent.inference.outage import LostServer
     from agent.results.summarize import RunSummary
+    from agent.runs.outcomes import RunOutcome, RunsDone
     from agent.runs.plan import RunOptions
-    from agent.runs.run import RunOutcome, RunsDone
     from agent.store import Run
 
 EXIT_FAILED_INSTANCES = 9
@@ -226,14 +227,22 @@ def _print_taken(
     outcomes: "Sequence[RunOutcome]", prices_by_name: "dict[str, Prices | None]"
 ) -> None:
     """Print the forecast after the first answers beside what the runs took."""
-    from agent.runs.forecast.taken import describe_taken
+    from agent.runs.forecast.taken import describe_costs_taken, describe_taken
 
-    asking = [outcome.taken for outcome in outcomes if outcome.taken is not None]
-    judging = [outcome.judged.taken for outcome in outcomes if outcome.judged.taken is not None]
-    lines = describe_taken("asking", asking, prices_by_name)
-    lines += describe_taken("judging", judging, prices_by_name)
-    if asking and judging:
-        lines += describe_taken("both", [*asking, *judging], prices_by_name)
+    asking_by_lane: dict[int, list[WorkTaken]] = {}
+    judging: list[WorkTaken] = []
+    for outcome in outcomes:
+        if outcome.taken is not None:
+            asking_by_lane.setdefault(outcome.lane, []).append(outcome.taken)
+        if outcome.judged.taken is not None:
+            judging.append(outcome.judged.taken)
+    asking = [work for works in asking_by_lane.values() for work in works]
+    lines = describe_taken("asking", asking_by_lane.values(), prices_by_name)
+    lines += describe_taken("judging", [judging], prices_by_name)
+    if asking and judging and len(asking_by_lane) == 1:
+        lines += describe_taken("both", [[*asking, *judging]], prices_by_name)
+    elif asking and judging:
+        lines += describe_costs_taken("both", [*asking, *judging], prices_by_name)
     for line in lines:
         click.echo(line)
 

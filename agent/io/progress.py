@@ -1,8 +1,9 @@
-"""The progress of a run on standard error: a bar on a terminal, plain lines elsewhere."""
+"""The progress of runs on standard error: a bar for each on a terminal, plain lines elsewhere."""
 
+import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ TICK_LINE_EVERY_S = 30.0
 BAR_CELLS = 24
 _OBSERVE_EVERY_S = 1.0
 _RATED_FROM = 20  # finished instances
+_USUAL_SIZE = os.terminal_size((80, 24))
+_LEAST_LABEL = 8  # characters of a label that is cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,22 @@ class ProgressReport:
             return None
         return finished / self.seconds
 
-    def draw_bar(self) -> str:
-        """Return the progress as a bar on one line."""
+    def draw_bar(self, width: int | None = None) -> str:
+        """Return the progress as a bar on one line.
+
+        Args:
+            width: the most characters; the label is cut to fit, then the line. None for no limit.
+        """
         filled = BAR_CELLS * self.done // max(1, self.total)
         bar = "█" * filled + "·" * (BAR_CELLS - filled)
-        return f"{self.label}  {bar} {self._describe_counts()}  {self.seconds:.0f} s{self._describe_left()}"
+        rest = f"  {bar} {self._describe_counts()}  {self.seconds:.0f} s{self._describe_left()}"
+        if width is None:
+            return self.label + rest
+        label = self.label
+        room = max(_LEAST_LABEL, width - len(rest))
+        if len(label) > room:
+            label = label[: room - 1] + "…"
+        return (label + rest)[:width]
 
     def write_line(self) -> str:
         """Return the progress as a plain line."""
@@ -80,6 +94,31 @@ class ProgressReport:
         return f", {self.left}" if self.rate is None else f", {self.rate:.1f}/s, {self.left}"
 
 
+def combine_reports(reports: Sequence[ProgressReport]) -> ProgressReport:
+    """Return one report of all runs that are carried out at the same time."""
+    if len(reports) == 1:
+        return reports[0]
+    phases = dict.fromkeys(report.phase for report in reports if report.phase)
+    slowest = max(reports, key=_estimate_rest)
+    return ProgressReport(
+        label=f"{len(reports)} runs at once",
+        phase=" and ".join(sorted(phases)),
+        done=sum(report.done for report in reports),
+        failed=sum(report.failed for report in reports),
+        total=sum(report.total for report in reports),
+        seconds=max(report.seconds for report in reports),
+        left=slowest.left,
+        unscored=sum(report.unscored for report in reports),
+        stored=sum(report.stored for report in reports),
+    )
+
+
+def _estimate_rest(report: ProgressReport) -> float:
+    """Return roughly the seconds that a run still takes, to find the one that takes longest."""
+    left = report.total - report.done - report.failed
+    return report.seconds * left / max(1, report.done - report.stored)
+
+
 Observer = Callable[[ProgressReport], None]
 _observer: ContextVar[Observer | None] = ContextVar("observer", default=None)
 
@@ -97,15 +136,112 @@ def observe_progress(observer: Observer) -> Iterator[None]:
         _observer.reset(token)
 
 
-class Progress:
-    """A progress display for one run at a time."""
+class _Display:
+    """The lines of all runs that are carried out at the same time, one below the other.
 
-    def __init__(self, stream: TextIO | None = None, *, quiet: bool = False) -> None:
-        """Write to `stream` (default: standard error), or nowhere when `quiet`."""
-        self._stream = stream or sys.stderr
+    Attributes:
+        is_terminal: whether lines are drawn over.
+        noted: the notes that were written.
+    """
+
+    def __init__(self, stream: TextIO, *, quiet: bool, one_line: bool) -> None:
+        self.is_terminal = stream.isatty()
+        self.noted: set[str] = set()
+        self._stream = stream
         self._quiet = quiet
-        self._terminal = self._stream.isatty()
+        self._one_line = one_line
         self._observer = _observer.get()
+        self._observed = 0.0
+        self._lanes: list[Progress] = []
+        self._drawn = 0  # lines on the terminal that are drawn over
+
+    def add(self, lane: "Progress") -> None:
+        self._lanes.append(lane)
+
+    def observe(self, lane: "Progress", *, at_once: bool = False, last: bool = False) -> None:
+        """Report to the observer, about once a second or `at_once`; `last` if the lane's run has ended."""
+        now = time.monotonic()
+        if self._observer is None or not (at_once or now - self._observed >= _OBSERVE_EVERY_S):
+            return
+        self._observed = now
+        shown = [each for each in self._lanes if each.is_open or each is lane]
+        self._observer(combine_reports([each.report(last=last and each is lane) for each in shown]))
+
+    def draw(self, lane: "Progress", *, last: bool = False) -> None:
+        """Show a lane's progress; `last` if its run has ended."""
+        if self._quiet:
+            return
+        if not self.is_terminal:
+            if last or not lane.is_finished:
+                self._stream.write(f"{lane.report(last=last).write_line()}\n")
+        elif last:
+            self._stream.write(f"{self._erase()}{lane.report(last=True).draw_bar()}\n")
+            self._drawn = 0
+            if any(each.is_open for each in self._lanes):
+                self._draw_open()
+        else:
+            self._draw_open()
+        self._stream.flush()
+
+    def note(self, text: str) -> None:
+        """Write a note above the lines, even when quiet."""
+        self.noted.add(text)
+        clear = self._erase() if self._drawn else ""
+        has_lines = self._drawn > 0
+        self._drawn = 0
+        self._stream.write(f"{clear}note: {text}\n")
+        if has_lines:
+            self._draw_open()
+        self._stream.flush()
+
+    def _draw_open(self) -> None:
+        """Draw the lines of all runs in work, over those that were drawn before."""
+        reports = [lane.report() for lane in self._lanes if lane.is_open]
+        width = None
+        if len(self._lanes) > 1:
+            # A line that the terminal breaks could not be drawn over with others.
+            size = self._measure_terminal()
+            width = size.columns - 1
+            if self._one_line or len(reports) >= size.lines:
+                reports = [combine_reports(reports)]
+        bars = "\n".join(report.draw_bar(width) for report in reports)
+        self._stream.write(f"{self._erase()}{bars}")
+        self._drawn = len(reports)
+
+    def _erase(self) -> str:
+        """Return what takes the lines from the terminal that are to be drawn over."""
+        return "\r\x1b[K" if self._drawn <= 1 else f"\r\x1b[{self._drawn - 1}A\x1b[J"
+
+    def _measure_terminal(self) -> os.terminal_size:
+        try:
+            size = os.get_terminal_size(self._stream.fileno())
+        except (OSError, ValueError):
+            return _USUAL_SIZE
+        return size if size.columns and size.lines else _USUAL_SIZE
+
+
+class Progress:
+    """A progress display for one run at a time, or for one run at a time in each of several lanes."""
+
+    def __init__(
+        self, stream: TextIO | None = None, *, quiet: bool = False, one_line: bool = False
+    ) -> None:
+        """Write to `stream` (default: standard error), or nowhere when `quiet`.
+
+        With `one_line`, several runs at the same time have one line together, even on a terminal.
+        """
+        display = _Display(stream or sys.stderr, quiet=quiet, one_line=one_line)
+        self._begin_lane(display)
+
+    def open_lane(self) -> "Progress":
+        """Return the display of a run that is carried out beside others. It shows notes and lines with this one."""
+        lane = Progress.__new__(Progress)
+        lane._begin_lane(self._display)
+        return lane
+
+    def _begin_lane(self, display: _Display) -> None:
+        self._display = display
+        self.is_open = False
         self._label = ""
         self._phase = ""
         self._total = 0
@@ -115,16 +251,19 @@ class Progress:
         self._stored = 0
         self._began = 0.0
         self._shown = 0.0
-        self._observed = 0.0
-        self._has_open_line = False
         self._ticks = False
         self._describe_left: Callable[[], str] = str
-        self._noted: set[str] = set()
+        display.add(self)
 
     @property
     def noted(self) -> frozenset[str]:
         """The notes that were written, so that a report need not repeat them."""
-        return frozenset(self._noted)
+        return frozenset(self._display.noted)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every instance of the run has an answer, or none for good."""
+        return self._done + self._failed >= self._total
 
     def begin(self, label: str, total: int, *, phase: str = "") -> None:
         """Start the display of a run.
@@ -145,9 +284,10 @@ class Progress:
         self._ticks = False
         self._began = time.monotonic()
         self._shown = self._began
-        self._observe()
-        if self._terminal:
-            self._show()
+        self.is_open = True
+        self._display.observe(self, at_once=True)
+        if self._display.is_terminal:
+            self._display.draw(self)
 
     def show_left(self, describe: Callable[[], str]) -> None:
         """Show how long the run still takes, in the words of `describe`, which may be empty."""
@@ -172,36 +312,32 @@ class Progress:
     def tick(self) -> None:
         """Show the time that has passed although nothing was finished: at the first call at once, then rarely."""
         if self._ticks:
-            self._show_in_time(TICK_BAR_EVERY_S if self._terminal else TICK_LINE_EVERY_S)
+            self._show_in_time(TICK_BAR_EVERY_S if self._display.is_terminal else TICK_LINE_EVERY_S)
             return
         self._ticks = True
         self._show_in_time(0.0)
 
     def _show_in_time(self, interval_s: float | None = None) -> None:
         if interval_s is None:
-            interval_s = BAR_EVERY_S if self._terminal else LINE_EVERY_S
+            interval_s = BAR_EVERY_S if self._display.is_terminal else LINE_EVERY_S
         now = time.monotonic()
-        if now - self._observed >= _OBSERVE_EVERY_S:
-            self._observe()
+        self._display.observe(self)
         if now - self._shown >= interval_s:
             self._shown = now
-            self._show()
+            self._display.draw(self)
 
     def note(self, text: str) -> None:
-        """Write a note for the user, even when `quiet`. An unfinished bar is drawn again below it."""
-        self._noted.add(text)
-        clear = "\r\x1b[K" if self._has_open_line else ""
-        self._stream.write(f"{clear}note: {text}\n")
-        if self._has_open_line:
-            self._show()
-        self._stream.flush()
+        """Write a note for the user, even when `quiet`. Unfinished bars are drawn again below it."""
+        self._display.note(text)
 
     def end(self) -> None:
         """Finish the run's line."""
-        self._observe(last=True)
-        self._show(last=True)
+        self.is_open = False
+        self._display.observe(self, at_once=True, last=True)
+        self._display.draw(self, last=True)
 
-    def _report(self, *, last: bool = False) -> ProgressReport:
+    def report(self, *, last: bool = False) -> ProgressReport:
+        """Return the progress now; `last` if the run has ended."""
         return ProgressReport(
             label=self._label,
             phase=self._phase,
@@ -213,20 +349,3 @@ class Progress:
             unscored=self._unscored,
             stored=self._stored,
         )
-
-    def _observe(self, *, last: bool = False) -> None:
-        if self._observer is not None:
-            self._observed = time.monotonic()
-            self._observer(self._report(last=last))
-
-    def _show(self, *, last: bool = False) -> None:
-        if self._quiet:
-            return
-        report = self._report(last=last)
-        if self._terminal:
-            line_end = "\n" if last else ""
-            self._stream.write(f"\r\x1b[K{report.draw_bar()}{line_end}")
-            self._has_open_line = not last
-        elif last or self._done + self._failed < self._total:
-            self._stream.write(f"{report.write_line()}\n")
-        self._stream.flush()

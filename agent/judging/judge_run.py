@@ -128,7 +128,7 @@ def _open_clearer(redactor: Redactor) -> "Clearer":
     return Redacting(redactor)
 
 
-def judge_run(
+async def judge_run(
     store: Store,
     run_id: str,
     rules: Rules,
@@ -155,7 +155,7 @@ def judge_run(
     judging = _RunJudging(store, run_id, rules, jury, context.judges, context.redactor, writer)
     _record_outside_judges(store, run_id, jury, len(positions), context.redactor)
     try:
-        asyncio.run(judging.ask(positions, context.limits, context.watch))
+        await judging.ask(positions, context.limits, context.watch)
     finally:
         writer.write()
     _score_by_helm(store, run_id, rules, positions)

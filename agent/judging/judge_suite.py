@@ -450,7 +450,9 @@ def _judge(
             task = reopened
         if task.changed:
             _change_jury(store, task)
-        judged = judge_run(store, run_id, task.rules, task.jury, task.run.model, context)
+        judged = asyncio.run(
+            judge_run(store, run_id, task.rules, task.jury, task.run.model, context)
+        )
         run = store.runs.find(run_id)
         assert run is not None
         asked = tuple(seat.deployment.name for seat in task.asked)

@@ -99,7 +99,7 @@ def open_progress(*, quiet: bool) -> Progress:
     """Return the display of a run: in a notebook one line that is drawn over, elsewhere as on the command line."""
     is_notebook = "ipykernel" in sys.modules and not sys.stderr.isatty()
     stream = cast(TextIO, _DrawnOver()) if is_notebook else None
-    return Progress(stream, quiet=quiet)
+    return Progress(stream, quiet=quiet, one_line=is_notebook)
 
 
 class _DrawnOver(io.TextIOBase):

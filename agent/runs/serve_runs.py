@@ -18,8 +18,9 @@ from agent.judging.judge_suite import JudgeOptions, judge_suite
 from agent.judging.jury_selection import find_judge_deployment
 from agent.model_servers.chat_templates import TEMPLATE_ADVICE, describe_missing_template
 from agent.model_servers.start import Waiting, serve
+from agent.runs.outcomes import NotStarted, RunOutcome, RunsDone
 from agent.runs.plan import RunOptions
-from agent.runs.run import NotStarted, RunOutcome, RunsDone, run_entries
+from agent.runs.run import run_entries
 from agent.scoring.measures import Rules
 from agent.site.directory import Site
 from agent.store import Run, Store

@@ -2,11 +2,12 @@
 
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from agent.errors import ConfigError, StoreError
 from agent.store.audiences import EVERYTHING, Audience
@@ -19,6 +20,9 @@ from agent.store.scores import Scores
 from agent.store.stored import Run, RunScore
 from agent.store.subgroups import SubgroupLabels
 from agent.vocabulary import Instance
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 BATCH = 500  # maximum records sealed in one transaction
 _RUNS = (
@@ -42,6 +46,23 @@ class _KeptPlan:
     digest: bytes
     keys: Sequence[bytes]
     subgroups: bytes
+
+
+def _do_at_once(
+    work: Callable[Concatenate[R, P], Generator[None, None, str]],
+) -> Callable[Concatenate[R, P], str]:
+    """Return the function that does the same work without pauses."""
+
+    @wraps(work)
+    def work_at_once(self: R, /, *args: P.args, **kwargs: P.kwargs) -> str:
+        parts = work(self, *args, **kwargs)
+        while True:
+            try:
+                next(parts)
+            except StopIteration as end:
+                return str(end.value)
+
+    return work_at_once
 
 
 class Runs:
@@ -232,7 +253,7 @@ class Runs:
         finally:
             os.close(descriptor)
 
-    def begin(
+    def begin_in_parts(
         self,
         *,
         suite: str,
@@ -245,8 +266,8 @@ class Runs:
         planned: Iterable[tuple[Instance, bytes]],
         scored_by: Sequence[str],
         private: bool = False,
-    ) -> str:
-        """Write the run and its instances; return its id.
+    ) -> Generator[None, None, str]:
+        """Write the run and its instances, and pause after each batch of questions; return the run's id.
 
         Beginning the same plan again changes only `details` and keeps every score. A different plan under the same
         name starts over, and uses the stored answers that still apply.
@@ -271,7 +292,7 @@ class Runs:
         self.check_privacy(suite, name, private=private)
         # Questions are stored before the run that has them, and must not be deleted in between.
         with self._lock_beginnings(fcntl.LOCK_SH):
-            kept = self._keep_plan(benchmark, lineage, planned, scored_by)
+            kept = yield from self._keep_plan(benchmark, lineage, planned, scored_by)
             with self._database.transaction():
                 is_same_plan = self.holds_plan(run_id, kept.digest)
                 self._connection.execute(
@@ -302,14 +323,16 @@ class Runs:
                 )
         return run_id
 
+    begin = _do_at_once(begin_in_parts)
+
     def _keep_plan(
         self,
         benchmark: str,
         lineage: str,
         planned: Iterable[tuple[Instance, bytes]],
         scored_by: Sequence[str],
-    ) -> _KeptPlan:
-        """Store the questions of a plan, in batches; return its instances' keys. For the arguments see `begin`."""
+    ) -> Generator[None, None, _KeptPlan]:
+        """Store the questions of a plan, in batches; return its instances' keys. The arguments are those of `begin`."""
         plan = PlanDigest(scored_by)
         subgroups = SubgroupLabels()
         keys: list[bytes] = []
@@ -329,6 +352,7 @@ class Runs:
                 instance_key = self._identities.instance_key(benchmark, instance.id)
                 unit_key = self._identities.unit_key(lineage, instance.unit)
                 keys.append(instance_key + unit_key + record_key + request_key)
+            yield
         return _KeptPlan(self._identities.key_plan(plan), keys, subgroups.encode())
 
     def check_privacy(self, suite: str, name: str, *, private: bool) -> None:

@@ -13,7 +13,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from agent.cli.summarize import summarize
 from agent.metrics.rouge import compute_f_measure
 from agent.results.summarize import Note
-from agent.runs.run import RunOutcome
+from agent.runs.outcomes import RunOutcome
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Response
 from tests.agent.fault_server import Asked, FaultServer, Message

@@ -277,11 +277,21 @@ def describe_forecast(run: Forecast, pace: Pace | None, prices: Prices | None) -
 
 
 def describe_total(
-    forecasts: Sequence[Forecast], paces: Sequence[Pace | None], prices: Sequence[Prices | None]
+    forecasts: Sequence[Forecast],
+    paces: Sequence[Pace | None],
+    prices: Sequence[Prices | None],
+    lanes: Sequence[Sequence[int]] = (),
 ) -> list[str]:
-    """Return lines for the user that describe the total of several runs carried out one after another.
+    """Return lines for the user that describe the total of several runs.
 
     Time and cost are omitted unless they are known for every run.
+
+    Args:
+        forecasts: the forecast of each run.
+        paces: the pace of each run's server.
+        prices: the prices of each run's server.
+        lanes: positions of the runs that are carried out one after another, by lanes that are worked off at once; if
+            empty, all runs are carried out one after another.
     """
     if not any(run.requests or run.not_fitting for run in forecasts):
         return ["nothing is left to ask"]
@@ -296,10 +306,18 @@ def describe_total(
         if cost is not None:
             costs.append(cost)
     if len(times) == len(forecasts):
-        lines.append(_describe_seconds(sum(times, start=Range(0.0, 0.0))))
+        lines.append(_describe_lanes(times, lanes or [range(len(times))]))
     if len(costs) == len(forecasts):
         lines += describe_cost_range(costs)
     return lines
+
+
+def _describe_lanes(times: Sequence[Range], lanes: Sequence[Sequence[int]]) -> str:
+    """Return the time until the slowest lane has ended."""
+    sums = [sum((times[run] for run in lane), start=Range(0.0, 0.0)) for lane in lanes]
+    total = Range(max(each.low for each in sums), max(each.high for each in sums))
+    at_once = f", with {len(lanes)} servers asked at once" if len(lanes) > 1 else ""
+    return _describe_seconds(total) + at_once
 
 
 def _add_forecasts(forecasts: Sequence[Forecast]) -> Forecast:

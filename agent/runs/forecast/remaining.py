@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from agent.inference.capabilities import Capabilities
 from agent.judging.judge_run import find_open_positions, select_jury_measures
 from agent.jury.seats import is_open
+from agent.runs.carry_out import derive_request_keys, find_stored_run
 from agent.runs.plan import Plan
-from agent.runs.run import derive_request_keys, find_stored_run
 from agent.scoring.measures import Rules
 from agent.store import Run, Store
 

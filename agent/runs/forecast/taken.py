@@ -1,6 +1,6 @@
 """Describe what runs were forecast to take after their first answers, beside what they took. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.catalog.deployments import Prices
@@ -26,33 +26,49 @@ class _PricedWork:
     actual: Cost
 
 
-def describe_taken(label: str, works: Sequence[WorkTaken], prices: PricesByName) -> list[str]:
+def describe_taken(
+    label: str, lanes: Iterable[Sequence[WorkTaken]], prices: PricesByName
+) -> list[str]:
     """Return a line with the forecast and the actual time of this work, and one with the costs; [] without a forecast.
 
     Args:
         label: what was forecast, to begin the lines.
-        works: pieces of work that were done one after another. Those with too few answers for a forecast are left out.
+        lanes: pieces of work that were done one after another, by the lanes that were worked off at once. Those with
+            too few answers for a forecast are left out.
         prices: by the name of the deployment.
     """
-    known = [work for work in works if work.forecast is not None]
-    if not known:
+    known = [_select_forecast(works) for works in lanes]
+    times = [_add_seconds(works) for works in known if works]
+    if not times:
         return []
-    expected = Range(0.0, 0.0)
-    for work in known:
-        assert work.forecast is not None
-        expected += work.forecast.seconds
-    took = sum(work.seconds for work in known)
-    lines = [
-        f"{label}: forecast {format_range_s(expected.low, expected.high)}, took {format_duration(took)}"
-    ]
-    lines += _describe_costs(label, known, prices)
+    # The slowest lane ends the work.
+    low = max(expected.low for expected, _ in times)
+    high = max(expected.high for expected, _ in times)
+    took = max(seconds for _, seconds in times)
+    lines = [f"{label}: forecast {format_range_s(low, high)}, took {format_duration(took)}"]
+    lines += describe_costs_taken(label, [work for works in known for work in works], prices)
     return lines
 
 
-def _describe_costs(label: str, works: Sequence[WorkTaken], prices: PricesByName) -> Iterator[str]:
-    """Yield a line with the costs if they are known for every server."""
-    costs: list[_PricedWork] = []
+def _select_forecast(works: Sequence[WorkTaken]) -> list[WorkTaken]:
+    return [work for work in works if work.forecast is not None]
+
+
+def _add_seconds(works: Sequence[WorkTaken]) -> tuple[Range, float]:
+    """Return the forecast and the actual time of pieces of work that were done one after another."""
+    expected = Range(0.0, 0.0)
     for work in works:
+        assert work.forecast is not None
+        expected += work.forecast.seconds
+    return expected, sum(work.seconds for work in works)
+
+
+def describe_costs_taken(
+    label: str, works: Sequence[WorkTaken], prices: PricesByName
+) -> Iterator[str]:
+    """Yield a line with the forecast and the actual costs if they are known for every server."""
+    costs: list[_PricedWork] = []
+    for work in _select_forecast(works):
         priced = _price_work(work, prices)
         if priced is None:
             return

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from agent.cli.main import intramural
-from agent.runs.run import RunOutcome
+from agent.runs.outcomes import RunOutcome
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import (

@@ -17,8 +17,9 @@ from agent.io.progress import Progress
 from agent.model_servers import start
 from agent.model_servers.engines import EngineStart
 from agent.model_servers.running import list_running
+from agent.runs.outcomes import RunOutcome
 from agent.runs.plan import RunOptions
-from agent.runs.run import RunOutcome, run_entries
+from agent.runs.run import run_entries
 from agent.runs.serve_runs import run_while_serving
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason

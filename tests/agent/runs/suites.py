@@ -7,8 +7,9 @@ from pathlib import Path
 
 from agent.catalog.run_entries import parse_run_entry
 from agent.io.progress import Progress
+from agent.runs.outcomes import RunOutcome
 from agent.runs.plan import Plan, RunOptions, plan_runs
-from agent.runs.run import RunOutcome, run_entries
+from agent.runs.run import run_entries
 from agent.site.directory import Site
 
 NOWHERE = "http://127.0.0.1:9/v1"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent.runs.run import RunOutcome
+from agent.runs.outcomes import RunOutcome
 from agent.site.directory import Site, create_site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import HTML, Action, Body, Hang, Slow, Status

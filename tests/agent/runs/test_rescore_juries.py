@@ -13,9 +13,10 @@ from agent.io.progress import Progress
 from agent.jury import seats as seats_module
 from agent.jury.verdict import Fault, Verdict
 from agent.runs import rescore
+from agent.runs.outcomes import RunOutcome
 from agent.runs.plan import RunOptions
 from agent.runs.rescore import rescore_suite
-from agent.runs.run import RunOutcome, run_entries
+from agent.runs.run import run_entries
 from agent.scoring import jury_scores
 from agent.site.directory import Site
 from agent.store import Judgement, Seat, Store, juries

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 from agent.cli.score import rescore
 from agent.cli.summarize import summarize
 from agent.results.summarize import Note, compare_summaries, summarise_benchmarks, summarise_suite
+from agent.runs.outcomes import RunOutcome
 from agent.runs.rescore import rescore_suite
-from agent.runs.run import RunOutcome
 from agent.scoring.whole_run import compute_stored_run_scores
 from agent.site.directory import Site, create_site
 from agent.store import RunOrigin

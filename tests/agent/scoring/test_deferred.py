@@ -9,7 +9,7 @@ import pytest
 
 from agent.errors import BenchmarkError
 from agent.metrics import AnswerParser, Means, MetricUse, bert_score, score
-from agent.runs import run as main_path
+from agent.runs import carry_out as main_path
 from agent.scoring import deferred as measuring
 from agent.scoring.deferred import bind_metrics, compute_later_scores
 from agent.scoring.measures import Rules

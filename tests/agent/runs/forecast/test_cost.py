@@ -184,6 +184,16 @@ def test_several_runs_are_summed_and_their_time_is_known_only_if_each_is():
     )
 
 
+def test_of_runs_on_different_servers_the_slowest_server_tells_the_time():
+    runs = [forecast([prompt(400)] * n, {}, **PLAIN) for n in (10, 20, 10)]
+    paces, prices = [Pace(10, 1.0)] * 3, [None] * 3
+    in_turn = describe_total(runs, paces, prices)[-1]
+    assert in_turn == describe_total(runs, paces, prices, [[0, 1, 2]])[-1]
+    at_once = describe_total(runs, paces, prices, [[0, 2], [1]])[-1]
+    assert in_turn == "takes 3.2 to 5.0 s"
+    assert at_once == "takes 1.6 to 2.5 s, with 2 servers asked at once"
+
+
 @given(
     st.lists(
         st.tuples(st.integers(0, 10**6), st.integers(0, 10**6), st.none() | st.integers(0, 10**5)),

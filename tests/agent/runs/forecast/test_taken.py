@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.catalog.deployments import Prices
+from agent.inference.live_forecast import WorkForecast, WorkTaken
+from agent.runs.forecast.taken import describe_taken
 from agent.site.directory import Site, create_site
+from agent.statistics.prediction import Range
 from tests.agent.fault_server import Body, FaultServer
 from tests.agent.judging.juries import (
     acts,
@@ -55,6 +59,21 @@ def read_lines(said: str) -> dict[str, tuple[float, float, float]]:
     for phase, low, high, took in _LINE.findall(said):
         lines[phase] = float(low), float(high or low), float(took)
     return lines
+
+
+def test_of_lanes_at_once_the_slowest_tells_the_time_and_all_are_paid_for():
+    def work(low: float, high: float, seconds: float) -> WorkTaken:
+        return WorkTaken(WorkForecast(Range(low, high)), seconds, ("m",), {}, {})
+
+    prices = {"m": Prices("EUR", gpu_hour_rate=3600.0, gpus=1)}
+    lanes = [[work(10, 20, 15.0), work(10, 20, 15.0)], [work(25, 30, 28.0)]]
+    time_line, cost_line = describe_taken("asking", lanes, prices)
+    assert time_line == "asking: forecast 25 to 40 s, took 30.0 s"
+    assert (
+        cost_line
+        == "asking: cost forecast 45.00 to 70.00 EUR by GPU hours, was 58.00 EUR by GPU hours"
+    )
+    assert describe_taken("asking", [[], []], prices) == []
 
 
 def assert_holds(low: float, high: float, took: float) -> None:
