@@ -6,16 +6,19 @@ small transactions as they arrive and are never requested again. A missing reply
 
 import asyncio
 import json
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent.inference.client import ask_all
-from agent.inference.endpoint import identify_server
+from agent.inference.endpoint import identify_server, list_addresses
 from agent.inference.limits import HttpLimits
 from agent.inference.live_forecast import LiveForecast, WorkTaken
 from agent.inference.outage import ServerWatch
+from agent.inference.server_groups import group_by_server
+from agent.inference.server_load import identify_host
 from agent.inference.wire import request_identity
 from agent.io.progress import Progress
 from agent.judging.judge_server import JudgeQuestion, JudgeServer
@@ -171,6 +174,21 @@ async def judge_run(
     )
 
 
+def count_answers_at_once(judges: Sequence[SeatedJudge]) -> int:
+    """Return how many answers these judges have at the same time, if each is asked about every answer.
+
+    Judges with a common server share its places, so that it works on fewer answers than it has places. Of several
+    groups of judges, the one with the most answers counts.
+    """
+    addresses = [list_addresses(judge.deployment) for judge in judges]
+    most = 1
+    for group in group_by_server(addresses):
+        hosts = {identify_host(url) for number in group for url in addresses[number]}
+        places = len(hosts) * min(judges[number].max_in_flight for number in group)
+        most = max(most, math.ceil(places / len(group)))
+    return most
+
+
 def _record_outside_judges(
     store: Store, run_id: str, jury: Sequence[SeatedJudge], answers: int, redactor: Redactor | None
 ) -> None:
@@ -249,7 +267,7 @@ class _RunJudging:
             judge = self._jury[number]
             judges[judge.identity] = judge
         servers = [self._build_server(judge, positions) for judge in judges.values()]
-        at_once = max((server.judge.max_in_flight for server in servers), default=1)
+        at_once = count_answers_at_once([server.judge for server in servers])
         self.live = self._begin_forecast(servers, at_once)
         tasks = [asyncio.create_task(self._ask_server(server, limits, watch)) for server in servers]
         clock = asyncio.create_task(self.writer.show_time())

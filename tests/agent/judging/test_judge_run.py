@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from agent.catalog.deployments import Deployment
 from agent.cli.doctor import Check, examine
 from agent.cli.main import intramural
 from agent.errors import ConfigError, InferenceError
@@ -15,7 +16,10 @@ from agent.io import progress as progress_module
 from agent.io.progress import Progress
 from agent.judging import judge_suite as judge_suite_module
 from agent.judging import judgement_writer as judgement_writer_module
+from agent.judging.judge_run import count_answers_at_once
 from agent.judging.judge_suite import JudgedRun, JudgeOptions, judge_suite
+from agent.judging.jury_selection import SeatedJudge
+from agent.metrics import Judge
 from agent.site.directory import Site
 from agent.vocabulary import Reason, Unscored
 from tests.agent.fault_server import Action, Asked, FaultServer, Message, Status
@@ -586,3 +590,21 @@ def test_grades_outlive_the_texts_that_were_purged(site: Site):
         (outcome,) = run(site, model.url, ENTRY)
         assert (outcome.kept, outcome.summary.main.mean.value) == (3, 3.0)
         assert len(judged(a)) == 3
+
+
+def seat(name: str, *urls: str, at_once: int) -> SeatedJudge:
+    first, *_ = urls
+    replicas = urls if len(urls) > 1 else ()
+    deployment = Deployment(name, name, base_url=first, replicas=replicas, served_model=name)
+    return SeatedJudge(Judge(name, name), deployment, at_once)
+
+
+def test_judges_that_share_a_server_work_on_fewer_answers_than_it_has_places():
+    a, b = "http://a:1/v1", "http://b:1/v1"
+    alone = [seat("one", a, at_once=8), seat("two", b, at_once=4)]
+    shared = [seat("one", a, at_once=8), seat("two", a, at_once=4)]
+    assert count_answers_at_once(alone) == 8
+    assert count_answers_at_once(shared) == 2  # four places, for two judges
+    assert count_answers_at_once([*shared, seat("three", a, b, at_once=9)]) == 3
+    assert count_answers_at_once([seat("one", a, b, at_once=8)]) == 16
+    assert count_answers_at_once([]) == 1
