@@ -2,10 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, Self, get_args
 
 from agent.errors import RedactionError
 from agent.redaction.entities import Entity
@@ -67,6 +67,8 @@ class RowTally:
         withheld_rows: rows with at least one withheld field.
         withheld: number of withheld fields, by reason.
         first_withheld: numbers of the first rows with a withheld field, starting at 1.
+        dead_letters: the number of each row with a withheld field, and the reasons. Sums leave them out, so that a
+            tally stays small.
     """
 
     rows: int = 0
@@ -79,6 +81,17 @@ class RowTally:
     withheld_rows: int = 0
     withheld: Counter[str] = field(default_factory=Counter)
     first_withheld: list[int] = field(default_factory=list)
+    dead_letters: list[tuple[int, list[str]]] = field(default_factory=list, compare=False)
+
+    @classmethod
+    def load(cls, counts: Mapping[str, Any]) -> Self:
+        """Return the tally that `dump` wrote."""
+        return cls(**{**counts, "withheld": Counter(counts["withheld"])})
+
+    def dump(self) -> dict[str, Any]:
+        """Return the counts as JSON can represent them. They contain no text."""
+        # asdict cannot copy a Counter.
+        return {**asdict(self), "withheld": dict(self.withheld)}
 
     def add(self, later: "RowTally") -> None:
         """Add the counts of `later` rows to these."""
@@ -115,6 +128,7 @@ class RowTally:
             return
         self.withheld.update(str(reason) for reason in reasons)
         self.withheld_rows += 1
+        self.dead_letters.append((number, [str(reason) for reason in reasons]))
         if len(self.first_withheld) < _ROWS_NAMED:
             self.first_withheld.append(number)
 

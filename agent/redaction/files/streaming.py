@@ -9,7 +9,7 @@ A row that terminates two processes is withheld; the other rows are redacted.
 
 import secrets
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
@@ -18,13 +18,11 @@ from typing import IO, Any, Protocol, Self
 
 from agent.errors import RedactionError
 from agent.io.worker_process import WorkerProcess
+from agent.redaction.files.division import PORTION, group_rows
 from agent.redaction.files.rows import MAX_LINE, RowTally, RowTask, redact_rows, write_withheld_row
 from agent.redaction.files.worker import EngineChoice, peak_mb, read_frame, write_frame
 from agent.redaction.redacted import Withheld
 
-# Maximum rows per portion: few enough to show progress, and to repeat little work when a process dies.
-_ROWS = 64
-_BYTES = 256 * 1024  # maximum bytes per portion, unless a single row is longer
 _AHEAD = 2  # portions started per process, so that no process waits for its next portion
 
 
@@ -65,38 +63,49 @@ class _Worker(Protocol):
 
 def lines_of(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the lines of a file without line ends. A line longer than MAX_LINE is truncated just after that length."""
-    while line := file.readline(MAX_LINE + 2):
-        if line.endswith(b"\n"):
-            yield line.removesuffix(b"\n").removesuffix(b"\r")
-            continue
+    for _, _, line in locate_lines(file):
         yield line
+
+
+def locate_lines(file: IO[bytes], start: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield each line with its position: where it starts, and where the next line starts.
+
+    Args:
+        file: is read from where it is.
+        start: the position where it is.
+    """
+    while line := file.readline(MAX_LINE + 2):
+        end = start + len(line)
+        if line.endswith(b"\n"):
+            yield start, end, line.removesuffix(b"\n").removesuffix(b"\r")
+            start = end
+            continue
+        truncated = line
         while len(line) == MAX_LINE + 2 and not line.endswith(b"\n"):
             line = file.readline(MAX_LINE + 2)
+            end += len(line)
+        yield start, end, truncated
+        start = end
 
 
-def split_portions(lines: Iterable[bytes]) -> Iterator[Portion]:
-    """Yield portions of lines, omitting empty lines, which are not rows."""
-    first = 1
-    gathered: list[bytes] = []
-    size = 0
-    for line in lines:
-        if not line.strip():
-            continue
-        gathered.append(line)
-        size += len(line)
-        if len(gathered) == _ROWS or size >= _BYTES:
-            yield Portion(first, tuple(gathered))
-            first += len(gathered)
-            gathered = []
-            size = 0
-    if gathered:
-        yield Portion(first, tuple(gathered))
+def split_portions(lines: Iterable[bytes], first: int = 1) -> Iterator[Portion]:
+    """Yield portions of lines, omitting empty lines, which are not rows; `first` is the number of the first row."""
+    rows = (line for line in lines if line.strip())
+    for group in group_rows(rows, len, PORTION):
+        yield Portion(first, tuple(group))
+        first += len(group)
 
 
 def redact_stream(
-    lines: Iterable[bytes], write: Callable[[bytes], object], worker: _Worker
+    lines: Iterable[bytes], write: Callable[[bytes], object], worker: _Worker, first: int = 1
 ) -> Iterator[RedactedPortion]:
     """Redact lines and write them in order; yield each portion, without its lines, after it is written.
+
+    Args:
+        lines: of a file, or of a part of it.
+        write: called with each redacted line and its line end.
+        worker: redacts the portions.
+        first: number of the first row in its file, starting at 1.
 
     Raises:
         RedactionError: the engine cannot be opened, or a row cannot be read.
@@ -109,7 +118,7 @@ def redact_stream(
             write(line + b"\n")
         return replace(portion, lines=[])
 
-    for portion in split_portions(lines):
+    for portion in split_portions(lines, first):
         begun.append(worker.begin(portion))
         if len(begun) >= worker.ahead:
             yield finish_first()
@@ -202,6 +211,7 @@ class WorkerPool:
                 continue
             redacted.lines.extend(redacted_row.lines)
             redacted.tally.add(redacted_row.tally)
+            redacted.tally.dead_letters += redacted_row.tally.dead_letters
             redacted = replace(
                 redacted, cpu_s=redacted.cpu_s + redacted_row.cpu_s, peak_mb=redacted_row.peak_mb
             )
@@ -220,7 +230,7 @@ class WorkerPool:
         self._idle.put(process)
         head, lines = reply
         _raise_error(head)
-        tally = RowTally(**{**head["tally"], "withheld": Counter(head["tally"]["withheld"])})
+        tally = RowTally.load(head["tally"])
         return RedactedPortion(lines, tally, head["cpu_s"], head["peak_mb"])
 
     def _take_idle(self) -> "_RedactionProcess":

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -63,6 +63,18 @@ class EngineChoice:
         engine.limit_cache(_CACHED_DETECTIONS)
         return engine
 
+    def compute_digest(self) -> str:
+        """Return a digest of all that decides how texts are redacted, except the key: rules, models, libraries, policy.
+
+        Raises:
+            RedactionError: the policy cannot be read.
+        """
+        from agent.redaction.policy.policy import load_policy
+        from agent.redaction.rules_digest import rules_digest
+
+        directory = Path(self.directory) if self.directory is not None else None
+        return rules_digest(load_policy(self.policy, directory, self.language)).hex()
+
 
 def write_frame(stream: IO[bytes], head: Mapping[str, Any], rows: Sequence[bytes] = ()) -> None:
     """Write one frame."""
@@ -110,9 +122,8 @@ def serve(requests: IO[bytes], replies: IO[bytes]) -> None:
             started = time.process_time()
             written, tally = redact_rows(lines, head["first"], task, engine)
             cpu_s = time.process_time() - started
-            # asdict cannot copy a Counter.
-            counts = {**asdict(tally), "withheld": dict(tally.withheld)}
-            write_frame(replies, {"tally": counts, "cpu_s": cpu_s, "peak_mb": peak_mb()}, written)
+            counts = {"tally": tally.dump(), "cpu_s": cpu_s, "peak_mb": peak_mb()}
+            write_frame(replies, counts, written)
     except RedactionError as error:
         write_frame(replies, {"error": [str(error), error.advice]})
 

@@ -21,6 +21,7 @@ RUNTIME_EXTRAS: Final = (
     "onnx",
     "parquet",
     "postgres",
+    "ray",
     "tokenizer",
     "transformers",
 )

@@ -1,0 +1,103 @@
+"""Divide the rows of a file into consecutive pieces. Pure: every way of redacting in parallel divides here."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The maximum rows of a piece, and the maximum of its size, unless a single row is larger."""
+
+    rows: int
+    size: int
+
+
+PORTION: Final = Limits(64, 256 * 1024)
+"""What a process redacts at once: few enough rows to show progress, and to repeat little when a process dies."""
+
+PIECE: Final = Limits(1024, 1024 * 1024)
+"""What is finished and kept as a whole, of several portions: some seconds of work, so that a lost node costs little."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive rows of one file of a job.
+
+    Attributes:
+        shard: number of the file, starting at 0.
+        first: number of the first row in the file, starting at 1.
+        rows: number of rows.
+        start: position of the first row: in bytes in JSON Lines, in rows in Parquet.
+        end: the position just after the last row.
+    """
+
+    shard: int
+    first: int
+    rows: int
+    start: int
+    end: int
+
+
+def group_rows(
+    rows: Iterable[Row], measure: Callable[[Row], int], limits: Limits
+) -> Iterator[list[Row]]:
+    """Yield the rows in consecutive groups: each as long as the limits allow, and at least one row."""
+    group: list[Row] = []
+    size = 0
+    for row in rows:
+        group.append(row)
+        size += measure(row)
+        if len(group) == limits.rows or size >= limits.size:
+            yield group
+            group = []
+            size = 0
+    if group:
+        yield group
+
+
+def divide_positions(
+    positions: Iterable[tuple[int, int]], shard: int, limits: Limits, first: int = 1
+) -> Iterator[Piece]:
+    """Yield the pieces of a file, given the start and end of each of its rows.
+
+    Args:
+        positions: of consecutive rows.
+        shard: number of the file.
+        limits: of each piece.
+        first: number of the first of these rows.
+    """
+    for group in group_rows(positions, _measure_extent, limits):
+        yield Piece(shard, first, len(group), group[0][0], group[-1][1])
+        first += len(group)
+
+
+def divide_row_group(
+    shard: int, first: int, rows: int, size: int, limits: Limits, share: int
+) -> Iterator[Piece]:
+    """Yield the pieces of one row group of a Parquet file, whose rows are taken to be equally long.
+
+    To read a piece, the rows before it in its row group are unpacked too. So a piece has at least the `share`th part
+    of its group, however small that makes the other limits.
+
+    Args:
+        shard: number of the file.
+        first: number of the group's first row in the file, starting at 1.
+        rows: number of rows of the group.
+        size: bytes of the group, unpacked.
+        limits: of each piece.
+        share: maximum number of pieces of the group.
+    """
+    allowed = max(1, min(limits.rows, limits.size * rows // max(1, size)))
+    step = max(allowed, -(-rows // share))  # rounded up
+    for done in range(0, rows, step):
+        count = min(step, rows - done)
+        start = first - 1 + done
+        yield Piece(shard, first + done, count, start, start + count)
+
+
+def _measure_extent(position: tuple[int, int]) -> int:
+    start, end = position
+    return end - start

@@ -1,0 +1,328 @@
+"""A redaction job in a folder of its own: the plan of its pieces, and the parts that are finished.
+
+    WORK/job.json            what is done to the files, and with which rules
+    WORK/SHARD/plan          the pieces of one file, and which file it was when it was divided
+    WORK/SHARD/000000000001  the redacted rows of the piece that begins with row 1, with its counts in .json beside it
+    WORK/SHARD/joined        the counts of a file whose output is complete
+
+A stopped job continues: whoever runs it again finds the parts. The folder can be read by its owner alone. It contains
+redacted texts, positions and the key of surrogates, no original text, and is removed at the end.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, Self
+
+from agent.errors import RedactionError
+from agent.io.atomic_files import open_atomically, write_atomically
+from agent.redaction.files.division import Piece
+from agent.redaction.files.formats import (
+    FileFormat,
+    FormatName,
+    explain_changed_file,
+    load_task,
+    open_format,
+)
+from agent.redaction.files.rows import RowTally, RowTask
+from agent.redaction.files.worker import EngineChoice
+
+_JOB: Final = "job.json"
+_PLAN: Final = "plan"
+_JOINED: Final = "joined"
+_FORM: Final = 1  # of the files in the folder
+
+
+@dataclass(frozen=True, slots=True)
+class JobDescription:
+    """What is done to the rows of which files.
+
+    Attributes:
+        format: of the files, both those read and those written.
+        source: absolute path of a file, or of a folder of files.
+        engine: the engine, with a key.
+        task: how each row is redacted.
+        digest: of the rules; every node must have the same.
+    """
+
+    format: FormatName
+    source: str
+    engine: EngineChoice
+    task: RowTask
+    digest: str
+
+    def dump(self) -> dict[str, Any]:
+        """Return the description as JSON can represent it."""
+        return {**asdict(self), "form": _FORM}
+
+    @classmethod
+    def load(cls, folder: Path) -> Self | None:
+        """Return the description in a job's folder; None if there is none that this version can read."""
+        try:
+            fields = json.loads((folder / _JOB).read_bytes())
+            if fields.pop("form") != _FORM:
+                return None
+            engine = EngineChoice(**fields.pop("engine"))
+            task = load_task(fields.pop("task"))
+            return cls(**fields, engine=engine, task=task)
+        except (OSError, ValueError, TypeError, KeyError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class PieceReport:
+    """The counts of one finished piece. It contains no text.
+
+    Attributes:
+        rows: number of rows.
+        tally: counts, as `RowTally.dump` writes them.
+        cpu_s: processor seconds that the redaction took.
+    """
+
+    rows: int
+    tally: dict[str, Any]
+    cpu_s: float
+
+
+class RedactionJob:
+    """The files of one job and their pieces. The folder must be locked by the caller."""
+
+    def __init__(self, folder: Path, description: JobDescription) -> None:
+        """Continue the job of the folder if it is the same, else begin anew.
+
+        Raises:
+            RedactionError: the source is a folder without files of the format, or cannot be read.
+            StoreError: the folder cannot be written.
+        """
+        self.folder = folder
+        earlier = JobDescription.load(folder)
+        self.discards_earlier = earlier is not None and not _is_same_job(earlier, description)
+        if earlier is not None and not self.discards_earlier:
+            self.description = earlier
+        else:
+            clear_folder(folder)
+            key = description.engine.key or secrets.token_hex(32)
+            self.description = replace(description, engine=replace(description.engine, key=key))
+            content = json.dumps(self.description.dump()).encode()
+            write_atomically(folder / _JOB, content)
+
+    @cached_property
+    def format(self) -> FileFormat:
+        """The format of the files."""
+        return open_format(self.description.format)
+
+    @cached_property
+    def shards(self) -> list[Path]:
+        """The files, in the order of their names.
+
+        Raises:
+            RedactionError: there is none.
+        """
+        source = Path(self.description.source)
+        if not source.is_dir():
+            return [source]
+        ending = self.format.ending
+        shards = sorted(
+            path
+            for path in source.iterdir()
+            if path.name.endswith(ending) and not path.name.startswith(".") and path.is_file()
+        )
+        if not shards:
+            raise RedactionError(
+                f"the folder {source.name} contains no file whose name ends in {ending}",
+                "Name a folder of such files, or a single file.",
+            )
+        return shards
+
+    def plan(self) -> int:
+        """Divide every file that is not divided yet, and return the number of rows in all files.
+
+        Raises:
+            RedactionError, BenchmarkError: a file cannot be read.
+            OSError: a file cannot be read.
+        """
+        return sum(self._plan_shard(shard) for shard in range(len(self.shards)))
+
+    def list_pieces(self) -> Iterator[Piece]:
+        """Yield the pieces of all files whose output is not complete, in order."""
+        for shard in range(len(self.shards)):
+            if not self.is_joined(shard):
+                yield from self.list_pieces_of(shard)
+
+    def list_pieces_of(self, shard: int) -> Iterator[Piece]:
+        """Yield the planned pieces of one file."""
+        with (self._shard_folder(shard) / _PLAN).open("rb") as plan:
+            next(plan)
+            for line in plan:
+                yield Piece(shard, *json.loads(line))
+
+    def read_report(self, piece: Piece) -> PieceReport | None:
+        """Return the report of a finished piece; None if it is not finished."""
+        return read_report(locate_part(self.folder, self.shards[piece.shard], piece))
+
+    def is_joined(self, shard: int) -> bool:
+        """Return whether the output of a file is complete."""
+        return (self._shard_folder(shard) / _JOINED).exists()
+
+    def read_joined(self, shard: int) -> RowTally:
+        """Return the counts of a file whose output is complete."""
+        return RowTally.load(json.loads((self._shard_folder(shard) / _JOINED).read_bytes()))
+
+    def join(self, shard: int, out: Path) -> None:
+        """Write the output of a file from its parts, in order.
+
+        Raises:
+            RedactionError: the file was changed since it was divided, or a part is missing.
+            StoreError: the output cannot be written.
+        """
+        path, folder = self.shards[shard], self._shard_folder(shard)
+        identity, rows = _read_plan_head(folder / _PLAN)
+        if identity != _identify(path):
+            raise explain_changed_file(path)
+        tally = RowTally()
+        parts: list[Path] = []
+        for first, report, part in _list_finished(folder):
+            if first != tally.rows + 1:
+                raise _explain_lost_part(path, tally.rows + 1)
+            later = RowTally.load(report.tally)
+            tally.add(later)
+            tally.dead_letters += later.dead_letters
+            parts.append(part)
+        if tally.rows != rows:
+            raise _explain_lost_part(path, tally.rows + 1)
+        with open_atomically(out) as file:
+            self.format.join(parts, file)
+        write_atomically(folder / _JOINED, json.dumps(tally.dump()).encode())
+        for part in parts:
+            part.unlink()
+            _name_report(part).unlink()
+
+    def sum_counts(self) -> tuple[RowTally, list[tuple[str, int, list[str]]]]:
+        """Return the counts of all files, and of each row with a withheld field the file, the number and the reasons."""
+        total = RowTally()
+        dead_letters = []
+        for shard, path in enumerate(self.shards):
+            tally = self.read_joined(shard)
+            total.add(tally)
+            for number, reasons in tally.dead_letters:
+                dead_letters.append((path.name, number, reasons))
+        return total, dead_letters
+
+    def remove(self) -> None:
+        """Remove all that the job kept."""
+        clear_folder(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _shard_folder(self, shard: int) -> Path:
+        return locate_shard(self.folder, self.shards[shard])
+
+    def _plan_shard(self, shard: int) -> int:
+        """Divide one file if that was not done, or the file was changed since; return the number of its rows."""
+        path, folder = self.shards[shard], self._shard_folder(shard)
+        identity = _identify(path)
+        with suppress(OSError, ValueError):
+            planned, rows = _read_plan_head(folder / _PLAN)
+            if planned == identity:
+                return rows
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(mode=0o700)
+        rows = 0
+        pieces = folder / "pieces"
+        with pieces.open("wb") as listed:
+            for piece in self.format.divide(path, shard):
+                rows += piece.rows
+                listed.write(json.dumps(astuple(piece)[1:]).encode() + b"\n")
+        with open_atomically(folder / _PLAN) as plan, pieces.open("rb") as listed:
+            plan.write(json.dumps({"file": identity, "rows": rows}).encode() + b"\n")
+            shutil.copyfileobj(listed, plan)
+        pieces.unlink()
+        return rows
+
+
+def locate_shard(folder: Path, path: Path) -> Path:
+    """Return the folder of one file within that of its job; it is named by a digest, since names may be long."""
+    return folder / hashlib.sha256(path.name.encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def locate_part(folder: Path, path: Path, piece: Piece) -> Path:
+    """Return the path of the part of a piece."""
+    return locate_shard(folder, path) / f"{piece.first:012d}"
+
+
+def save_part(part: Path, write: Any, report: PieceReport) -> None:
+    """Write a part and then its report, which says that it is finished. A node that was thought lost may do so too.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    with open_atomically(part) as file:
+        write(file)
+    write_atomically(_name_report(part), json.dumps(asdict(report)).encode())
+
+
+def read_report(part: Path) -> PieceReport | None:
+    """Return the report of a part; None if it is not finished."""
+    try:
+        return PieceReport(**json.loads(_name_report(part).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove all that an earlier job kept, except the lock."""
+    for path in folder.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != ".lock":
+            path.unlink()
+
+
+def _name_report(part: Path) -> Path:
+    return part.with_suffix(".json")
+
+
+def _list_finished(folder: Path) -> Iterator[tuple[int, PieceReport, Path]]:
+    """Yield the first row, report and path of each finished part, in the order of rows."""
+    for name in sorted(name for name in os.listdir(folder) if name.isdigit()):
+        report = read_report(folder / name)
+        if report is not None:
+            yield int(name), report, folder / name
+
+
+def _is_same_job(earlier: JobDescription, description: JobDescription) -> bool:
+    """Return whether two descriptions lead to the same output. The key matters only if it is a site's."""
+    key = description.engine.key or earlier.engine.key
+    return earlier == replace(description, engine=replace(description.engine, key=key))
+
+
+def _identify(path: Path) -> list[Any]:
+    status = path.stat()
+    return [path.name, status.st_size, status.st_mtime_ns]
+
+
+def _read_plan_head(plan: Path) -> tuple[list[Any], int]:
+    with plan.open("rb") as lines:
+        head: Mapping[str, Any] = json.loads(lines.readline())
+    return head["file"], head["rows"]
+
+
+def _explain_lost_part(path: Path, row: int) -> RedactionError:
+    return RedactionError(
+        f"{path.name}: the redacted rows from row {row} on are missing",
+        "Another program removed files from the folder of parts. Run the command again.",
+    )
+
+
+def format_dead_letters(dead_letters: Sequence[tuple[str, int, list[str]]]) -> bytes:
+    """Return one line of JSON for each row with a withheld field: file, row and reasons, and no text."""
+    lines = []
+    for name, number, reasons in dead_letters:
+        lines.append(json.dumps({"file": name, "row": number, "reasons": reasons}) + "\n")
+    return "".join(lines).encode()
