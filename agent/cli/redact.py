@@ -2,21 +2,32 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from agent.cli.options import EXISTING_FILE, FILE
 from agent.cli.redact_bench import bench
 from agent.cli.redact_helm import helm
 from agent.cli.redact_options import chosen, engine_options
+from agent.cli.redact_pieces import (
+    EXISTING,
+    PATH,
+    check_output,
+    count_processors,
+    explain_unusable_file,
+    make_task,
+    piece_options,
+    redact_in_pieces,
+    row_options,
+)
 from agent.cli.redact_review import review
 from agent.cli.redact_train import train
 from agent.errors import RedactionError
 from agent.io.wording import format_count
 
 if TYPE_CHECKING:
-    from agent.redaction.files.rows import Others, RowTally
+    from agent.redaction.files.rows import RowTally, RowTask
+    from agent.redaction.files.worker import EngineChoice
     from agent.redaction.policy.policy import Level
 
 WITHHELD_BECAUSE = {
@@ -50,77 +61,48 @@ for command in (helm, bench, review, train):
 
 
 @redact.command()
-@click.argument("source", metavar="IN.jsonl", type=EXISTING_FILE)
-@click.option(
-    "--field",
-    "fields",
-    required=True,
-    multiple=True,
-    help="A field to redact; may be repeated. The fields of a row are redacted together.",
-)
-@click.option("--out", required=True, type=FILE, help="The file to write.")
-@click.option(
-    "--spans",
-    is_flag=True,
-    help='Add "spans": positions in the original text, [[start, end, entity], ...].',
-)
+@click.argument("source", metavar="IN.jsonl", type=EXISTING)
+@row_options
+@click.option("--out", required=True, type=PATH, help="The file or folder to write.")
 @engine_options
-@click.option(
-    "--identifiers",
-    metavar="FIELD",
-    help='Field with the known identifiers of a row\'s people: {"NAME": [...], "MRN": ...}.',
-)
-@click.option(
-    "--unit",
-    metavar="FIELD",
-    help="Field with the patient's id: if the policy shifts dates, it shifts all dates of a patient alike.",
-)
-@click.option(
-    "--others",
-    type=click.Choice(["keep", "redact", "drop"]),
-    default="keep",
-    show_default=True,
-    help="Keep the other fields unchanged, redact them too, or drop them.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="Number of worker processes.",
-)
+@piece_options
 def jsonl(
     source: Path,
-    fields: tuple[str, ...],
     out: Path,
-    spans: bool,
     level: "Level | None",
     language: str | None,
     policy: str | None,
-    identifiers: str | None,
-    unit: str | None,
-    others: "Others",
-    workers: int,
+    workers: int | None,
+    on: str | None,
+    dead_letters: Path | None,
+    **rows: Any,
 ) -> None:
     """Redact fields of every object of a JSON-lines file, in order.
 
     OUT is written atomically, and replaces any existing file. A field that cannot be redacted safely becomes
     [WITHHELD: reason] and is counted. If every row has such a field, the exit code is 5.
+
+    If IN is a folder, each of its files that end in .jsonl is redacted to a file of the same name in the folder OUT. A
+    folder, and any work on a cluster (--on), continues where it stopped when the command is run again.
     """
+    task = make_task(**rows)
+    choice = chosen(level, language, policy)
+    if on is None and dead_letters is None and not source.is_dir():
+        _redact_alone(source, out, choice, task, workers or count_processors())
+        return
+    _report(redact_in_pieces("jsonl", source, out, choice, task, workers, on, dead_letters))
+
+
+def _redact_alone(
+    source: Path, out: Path, choice: "EngineChoice", task: "RowTask", workers: int
+) -> None:
+    """Redact one file on this machine, without parts."""
     from agent.io.atomic_files import open_atomically, open_plain
     from agent.io.progress import Progress
-    from agent.redaction.files.rows import RowTally, RowTask
+    from agent.redaction.files.rows import RowTally
     from agent.redaction.files.streaming import LocalWorker, WorkerPool, lines_of, redact_stream
 
-    if len(set(fields)) < len(fields) or identifiers in fields or (spans and "spans" in fields):
-        raise RedactionError(
-            '--field and --identifiers must all name different fields, and with --spans none may be named "spans"',
-            "Rename the field in the file.",
-        )
-    if out.exists() and (not out.is_file() or out.samefile(source)):
-        raise RedactionError("--out is the input file, or not a regular file", "Name another file.")
-    task = RowTask(tuple(fields), spans, identifiers, unit, others)
-    choice = chosen(level, language, policy)
+    check_output(source, out)
     progress, tally = Progress(), RowTally()
     try:
         with open_plain(source) as file:
@@ -137,16 +119,13 @@ def jsonl(
                     tally.add(part.tally)
                     progress.advance(part.tally.rows)
                 progress.end()
-                if identifiers is not None and tally.rows and not tally.rows_with_people:
+                if task.identifiers is not None and tally.rows and not tally.rows_with_people:
                     raise RedactionError(
-                        f"{source.name}: no row has the field {identifiers}, which --identifiers names",
+                        f"{source.name}: no row has the field {task.identifiers}, which --identifiers names",
                         "Nothing was written. Name the field with the identifiers of a row's people.",
                     )
     except OSError as error:
-        raise RedactionError(
-            f"{source.name} cannot be read, or {out.name} not written ({error.strerror})",
-            "Name regular files, and make sure that there is enough disk space.",
-        ) from error
+        raise explain_unusable_file(source, out, error) from error
     _report(tally)
 
 

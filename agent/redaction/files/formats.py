@@ -27,6 +27,10 @@ class FileFormat(Protocol):
         """Yield the pieces of a file."""
         ...
 
+    def halve(self, path: Path, piece: Piece) -> list[Piece]:
+        """Return the two halves of a piece of several rows."""
+        ...
+
     def open_piece(self, path: Path, piece: Piece, task: RowTask) -> "OpenPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         ...
@@ -79,7 +83,25 @@ class JsonLinesFormat:
             rows = ((start, end) for start, end, line in locate_lines(file) if line.strip())
             yield from divide_positions(rows, shard, self._limits)
 
-    def open_piece(self, path: Path, piece: Piece, task: RowTask) -> "JsonLinesPiece":
+    def halve(self, path: Path, piece: Piece) -> list[Piece]:
+        """Return the two halves of a piece of several rows."""
+        limits = Limits(-(-piece.rows // 2), piece.end - piece.start + 1)
+        with open_plain(path) as file:
+            file.seek(piece.start)
+            rows = []
+            for start, end, line in locate_lines(file, piece.start):
+                if end > piece.end:
+                    break
+                if line.strip():
+                    rows.append((start, end))
+        return list(divide_positions(rows, piece.shard, limits, piece.first))
+
+    def open_piece(
+        self,
+        path: Path,
+        piece: Piece,
+        task: RowTask,  # noqa: ARG002 - other formats read only the columns that the task names
+    ) -> "JsonLinesPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         return JsonLinesPiece(path, piece)
 

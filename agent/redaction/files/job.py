@@ -11,7 +11,6 @@ redacted texts, positions and the key of surrogates, no original text, and is re
 
 import hashlib
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -163,9 +162,14 @@ class RedactionJob:
             for line in plan:
                 yield Piece(shard, *json.loads(line))
 
-    def read_report(self, piece: Piece) -> PieceReport | None:
-        """Return the report of a finished piece; None if it is not finished."""
-        return read_report(locate_part(self.folder, self.shards[piece.shard], piece))
+    def halve(self, piece: Piece) -> list[Piece]:
+        """Return the two halves of a piece of several rows."""
+        return self.format.halve(self.shards[piece.shard], piece)
+
+    def is_finished(self, piece: Piece) -> bool:
+        """Return whether the part of a piece is complete."""
+        report = read_report(locate_part(self.folder, self.shards[piece.shard], piece))
+        return report is not None and report.rows == piece.rows  # not that of its first half
 
     def is_joined(self, shard: int) -> bool:
         """Return whether the output of a file is complete."""
@@ -174,6 +178,13 @@ class RedactionJob:
     def read_joined(self, shard: int) -> RowTally:
         """Return the counts of a file whose output is complete."""
         return RowTally.load(json.loads((self._shard_folder(shard) / _JOINED).read_bytes()))
+
+    def count_parts(self, shard: int) -> RowTally:
+        """Return the counts of the finished parts of a file."""
+        tally = RowTally()
+        for _, report, _ in _list_finished(self._shard_folder(shard)):
+            tally.add(RowTally.load(report.tally))
+        return tally
 
     def join(self, shard: int, out: Path) -> None:
         """Write the output of a file from its parts, in order.
@@ -188,24 +199,28 @@ class RedactionJob:
             raise explain_changed_file(path)
         tally = RowTally()
         parts: list[Path] = []
+        joined: list[Path] = []
         for first, report, part in _list_finished(folder):
+            parts.append(part)
+            if first <= tally.rows:
+                continue  # the half of a piece that was finished as a whole later
             if first != tally.rows + 1:
                 raise _explain_lost_part(path, tally.rows + 1)
             later = RowTally.load(report.tally)
             tally.add(later)
             tally.dead_letters += later.dead_letters
-            parts.append(part)
+            joined.append(part)
         if tally.rows != rows:
             raise _explain_lost_part(path, tally.rows + 1)
         with open_atomically(out) as file:
-            self.format.join(parts, file)
+            self.format.join(joined, file)
         write_atomically(folder / _JOINED, json.dumps(tally.dump()).encode())
         for part in parts:
             part.unlink()
             _name_report(part).unlink()
 
     def sum_counts(self) -> tuple[RowTally, list[tuple[str, int, list[str]]]]:
-        """Return the counts of all files, and of each row with a withheld field the file, the number and the reasons."""
+        """Return the counts of all files, and file, number and reasons of each row with a withheld field."""
         total = RowTally()
         dead_letters = []
         for shard, path in enumerate(self.shards):
@@ -290,10 +305,10 @@ def _name_report(part: Path) -> Path:
 
 def _list_finished(folder: Path) -> Iterator[tuple[int, PieceReport, Path]]:
     """Yield the first row, report and path of each finished part, in the order of rows."""
-    for name in sorted(name for name in os.listdir(folder) if name.isdigit()):
-        report = read_report(folder / name)
+    for part in sorted(path for path in folder.iterdir() if path.name.isdigit()):
+        report = read_report(part)
         if report is not None:
-            yield int(name), report, folder / name
+            yield int(part.name), report, part
 
 
 def _is_same_job(earlier: JobDescription, description: JobDescription) -> bool:

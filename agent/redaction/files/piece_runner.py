@@ -92,9 +92,7 @@ def withhold_row(folder: Path, description: JobDescription, path: Path, piece: P
     opened.write_row(
         write_withheld_row(piece.first, description.task, Withheld.ENGINE_ERROR, tally) + b"\n"
     )
-    save_part(
-        locate_part(folder, path, piece), opened.save, PieceReport(1, tally.dump(), 0.0)
-    )
+    save_part(locate_part(folder, path, piece), opened.save, PieceReport(1, tally.dump(), 0.0))
 
 
 def _tell_errors(work: Any) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_pat
     ("words", "said"),
     [
         (("--out", "in.jsonl"), "--out is the input file"),
-        (("--out", "."), "Invalid value for '--out'"),
+        (("--out", "."), "not a regular file"),
         (("--out", "o", "--field", "text"), "must all name different fields"),
         (("--out", "o", "--identifiers", "text"), "must all name different fields"),
         (("--out", "o", "--policy", "strict", "--level", "strict"), "--level and --policy"),
