@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-all test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
+.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-all test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-ray test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -115,6 +115,10 @@ test-vllm: $(VENV)/installed-test
 test-extras: $(VENV)/installed-test
 	sh tests/extras/run.sh
 
+# Redaction on real clusters of Ray, in an environment of their own: lost nodes, strangers, texts where Ray writes.
+test-ray: $(VENV)/installed-test
+	sh tests/cluster/run.sh
+
 # The container images, built as their guide says and run: needs root, Debian's buildah and mmdebstrap, and a package index.
 test-images: $(VENV)/installed-test $(RELEASE_VENV)/installed
 	sh tests/images/run.sh
@@ -180,4 +184,4 @@ $(VENV)/installed-test: pyproject.toml
 	touch $(VENV)/installed $@
 
 clean:
-	rm -rf $(VENV) $(RELEASE_VENV) .venv-servers .venv-vllm .venv-extras .venv-airgap .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(RELEASE_VENV) .venv-servers .venv-vllm .venv-extras .venv-ray .venv-airgap .venv-helm build dist .mypy_cache .ruff_cache .pytest_cache

@@ -6,10 +6,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from threading import Timer
+from typing import Any, Final, Literal
 
 from agent.cluster.security import GUIDE, check_encryption, check_token, is_loopback, parse_address
 from agent.errors import ConfigError
@@ -21,6 +22,7 @@ OWN: Final = "cluster"
 _STORE_BYTES: Final = (
     80 * 2**20
 )  # of shared memory: close to Ray's minimum, since no text passes through it
+_STARTS: Final = 2
 _QUIET: Final = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_RECORD_ACTOR_TASK_LOGGING": "0",
@@ -29,12 +31,11 @@ _QUIET: Final = {
 _PROBE: Final = """
 import sys
 from ray._raylet import GcsClient
-try:
-    GcsClient(address=sys.argv[1]).internal_kv_keys(b"", timeout=5)
-except Exception:
-    sys.exit(1)
+GcsClient(address=sys.argv[1]).internal_kv_keys(b"", timeout=5)
+print("answered", file=sys.stderr)
 """
-_PROBE_S: Final = 60.0
+_PROBE_S: Final = 30.0
+_REFUSED: Final = ("Unauthenticated", "AuthenticationError")
 
 
 @contextmanager
@@ -71,23 +72,7 @@ def _start(engines: int) -> Iterator[Any]:
     try:
         ray = _import_ray()
         with private_umask():
-            try:
-                ray.init(
-                    num_cpus=engines,
-                    num_gpus=0,
-                    include_dashboard=False,
-                    object_store_memory=_STORE_BYTES,
-                    log_to_driver=False,
-                    logging_level="ERROR",
-                    _node_ip_address="127.0.0.1",
-                    _temp_dir=str(folder / "ray"),
-                    _system_config={"automatic_object_spilling_enabled": False},
-                )
-            except Exception as error:  # noqa: BLE001 - Ray raises errors of many classes
-                raise ConfigError(
-                    f"Ray cannot be started on this machine ({type(error).__name__})",
-                    "Check that there is room in the temporary folder and in memory, or use --workers.",
-                ) from None
+            _init_own(ray, engines, folder)
         try:
             yield ray
         finally:
@@ -96,14 +81,46 @@ def _start(engines: int) -> Iterator[Any]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _init_own(ray: Any, engines: int, folder: Path) -> None:
+    """Start Ray. It gives up after 30 seconds, which a busy machine may need, so it is asked twice.
+
+    Raises:
+        ConfigError: it cannot be started.
+    """
+    for attempt in range(_STARTS):
+        try:
+            ray.init(
+                num_cpus=engines,
+                num_gpus=0,
+                include_dashboard=False,
+                object_store_memory=_STORE_BYTES,
+                log_to_driver=False,
+                logging_level="ERROR",
+                _node_ip_address="127.0.0.1",
+                _temp_dir=str(folder / f"ray{attempt}"),
+                _system_config={"automatic_object_spilling_enabled": False},
+            )
+        except Exception as error:  # noqa: BLE001 - Ray raises errors of many classes
+            ray.shutdown()  # some of its processes may run
+            if attempt + 1 == _STARTS:
+                raise ConfigError(
+                    f"Ray cannot be started on this machine ({type(error).__name__})",
+                    "Check that there is room in the temporary folder and in memory, or use --workers.",
+                ) from None
+        else:
+            return
+
+
 @contextmanager
 def _join(address: str, host: str) -> Iterator[Any]:
     ray = _import_ray()
-    if _answers_without_token(address):
+    if _probe(address, {"RAY_AUTH_MODE": "disabled"}) == "answered":
         raise ConfigError(
             f"the cluster at {address} answers programs that have no token",
             f"Its administrator must start it anew with RAY_AUTH_MODE=token on every node. {GUIDE}",
         )
+    if _probe(address, {}) == "refused":
+        raise _explain_refused_token(address)
     try:
         ray.init(
             address=address,
@@ -123,17 +140,14 @@ def _join(address: str, host: str) -> Iterator[Any]:
 def _explain_failed_join(ray: Any, address: str, error: Exception) -> ConfigError:
     """Return the error for a cluster that could not be joined. Ray's own words tell of no record."""
     words = str(error)
-    if isinstance(error, ray.exceptions.AuthenticationError) or "auth" in words.lower():
-        return ConfigError(
-            f"the cluster at {address} refused the token",
-            "Ask its administrator for the file with the current token, and name it in RAY_AUTH_TOKEN_PATH.",
-        )
+    if isinstance(error, ray.exceptions.AuthenticationError):
+        return _explain_refused_token(address)
     if "ersion mismatch" in words:
         return ConfigError(
             f"the cluster at {address} has another version of Ray or Python",
             "Install Intramural from the same lock on every node and here.",
         )
-    if "No node info found" in words or "node" in words.lower():
+    if "No node info found" in words:
         return ConfigError(
             f"this machine is not a node of the cluster at {address}",
             f"Make it one that computes nothing: ray start --address={address} --num-cpus=0. {GUIDE}",
@@ -144,23 +158,48 @@ def _explain_failed_join(ray: Any, address: str, error: Exception) -> ConfigErro
     )
 
 
-def _answers_without_token(address: str) -> bool:
-    """Return whether the head of a cluster answers a program that has no token."""
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")
-    }
-    with suppress(subprocess.TimeoutExpired):
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", _PROBE, address],
-            env={**environment, "RAY_AUTH_MODE": "disabled"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=_PROBE_S,
-            check=False,
-        )
-        return done.returncode == 0
-    return False
+def _explain_refused_token(address: str) -> ConfigError:
+    return ConfigError(
+        f"the cluster at {address} refused the token",
+        "Ask its administrator for the file with the current token, and name it in RAY_AUTH_TOKEN_PATH.",
+    )
+
+
+def _probe(address: str, changes: Mapping[str, str]) -> Literal["answered", "refused", "silent"]:
+    """Ask the head of a cluster for nothing, in a process of its own: Ray itself would repeat its question for long.
+
+    Args:
+        address: of the head.
+        changes: of the environment; one that switches authentication off also removes the token.
+    """
+    environment = {**os.environ, **changes}
+    if changes:
+        for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+            environment.pop(name, None)
+    answer: Literal["answered", "refused", "silent"] = "silent"
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", _PROBE, address],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stderr is not None
+        deadline = Timer(_PROBE_S, process.kill)
+        deadline.start()
+        for line in process.stderr:
+            if line.startswith("answered"):
+                answer = "answered"
+            elif any(word in line for word in _REFUSED):
+                answer = "refused"
+            else:
+                continue
+            break
+        deadline.cancel()
+        process.kill()
+    return answer
 
 
 def _import_ray() -> Any:

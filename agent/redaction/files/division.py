@@ -30,7 +30,7 @@ class Piece:
         shard: number of the file, starting at 0.
         first: number of the first row in the file, starting at 1.
         rows: number of rows.
-        start: position of the first row: in bytes in JSON Lines, in rows in Parquet.
+        start: position of the first row, in bytes.
         end: the position just after the last row.
     """
 
@@ -72,30 +72,6 @@ def divide_positions(
     for group in group_rows(positions, _measure_extent, limits):
         yield Piece(shard, first, len(group), group[0][0], group[-1][1])
         first += len(group)
-
-
-def divide_row_group(
-    shard: int, first: int, rows: int, size: int, limits: Limits, share: int
-) -> Iterator[Piece]:
-    """Yield the pieces of one row group of a Parquet file, whose rows are taken to be equally long.
-
-    To read a piece, the rows before it in its row group are unpacked too. So a piece has at least the `share`th part
-    of its group, however small that makes the other limits.
-
-    Args:
-        shard: number of the file.
-        first: number of the group's first row in the file, starting at 1.
-        rows: number of rows of the group.
-        size: bytes of the group, unpacked.
-        limits: of each piece.
-        share: maximum number of pieces of the group.
-    """
-    allowed = max(1, min(limits.rows, limits.size * rows // max(1, size)))
-    step = max(allowed, -(-rows // share))  # rounded up
-    for done in range(0, rows, step):
-        count = min(step, rows - done)
-        start = first - 1 + done
-        yield Piece(shard, first + done, count, start, start + count)
 
 
 def _measure_extent(position: tuple[int, int]) -> int:

@@ -10,7 +10,7 @@ from agent.redaction.files.division import PIECE, Limits, Piece, divide_position
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import locate_lines
 
-FormatName = Literal["jsonl", "parquet"]
+FormatName = Literal["jsonl"]
 
 _COPIED_AT_ONCE: Final = 2**20  # bytes
 
@@ -31,7 +31,7 @@ class FileFormat(Protocol):
         """Return the two halves of a piece of several rows."""
         ...
 
-    def open_piece(self, path: Path, piece: Piece, task: RowTask) -> "OpenPiece":
+    def open_piece(self, path: Path, piece: Piece) -> "OpenPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         ...
 
@@ -57,16 +57,8 @@ class OpenPiece(Protocol):
 
 
 def open_format(name: FormatName, limits: Limits = PIECE) -> FileFormat:
-    """Return the format of that name.
-
-    Raises:
-        BenchmarkError: the library that reads it is not installed.
-    """
-    if name == "parquet":
-        from agent.redaction.files.parquet import ParquetFormat
-
-        return ParquetFormat(limits)
-    return JsonLinesFormat(limits)
+    """Return the format of that name."""
+    return {"jsonl": JsonLinesFormat}[name](limits)
 
 
 class JsonLinesFormat:
@@ -96,12 +88,7 @@ class JsonLinesFormat:
                     rows.append((start, end))
         return list(divide_positions(rows, piece.shard, limits, piece.first))
 
-    def open_piece(
-        self,
-        path: Path,
-        piece: Piece,
-        task: RowTask,  # noqa: ARG002 - other formats read only the columns that the task names
-    ) -> "JsonLinesPiece":
+    def open_piece(self, path: Path, piece: Piece) -> "JsonLinesPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         return JsonLinesPiece(path, piece)
 

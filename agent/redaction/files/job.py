@@ -144,7 +144,6 @@ class RedactionJob:
         """Divide every file that is not divided yet, and return the number of rows in all files.
 
         Raises:
-            RedactionError, BenchmarkError: a file cannot be read.
             OSError: a file cannot be read.
         """
         return sum(self._plan_shard(shard) for shard in range(len(self.shards)))

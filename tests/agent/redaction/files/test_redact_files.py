@@ -1,0 +1,147 @@
+"""Files in pieces: the same bytes as at once, what a stop leaves, and what others do to the files meanwhile."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.errors import BusyError, RedactionError
+from agent.io.atomic_files import lock_folder
+from agent.io.progress import Progress
+from agent.redaction.files import formats
+from agent.redaction.files.division import Limits, Piece
+from agent.redaction.files.executors import LocalExecutor
+from agent.redaction.files.job import JobDescription, RedactionJob
+from agent.redaction.files.redact_files import Outputs, redact_files
+from agent.redaction.files.rows import RowTask
+from agent.redaction.files.worker import EngineChoice
+from tests.agent.cli.jsonl import read, written
+
+CHOICE = EngineChoice("hipaa_safe_harbor", key="5ec4e7" * 10 + "0000")
+
+
+def row(number: int) -> dict[str, object]:
+    return {"id": number, "text": f"Mr. Holloway with gout, MRN: {4_471_000 + number}."}
+
+
+@pytest.fixture(autouse=True)
+def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    def open_small(name: str) -> formats.FileFormat:
+        return formats.JsonLinesFormat(Limits(7, 2**20))
+
+    monkeypatch.setattr("agent.redaction.files.job.open_format", open_small)
+
+
+def describe(source: Path) -> JobDescription:
+    return JobDescription("jsonl", str(source), CHOICE, RowTask(("text",)), CHOICE.compute_digest())
+
+
+def make_outputs(folder: Path) -> Outputs:
+    return Outputs(folder / "out", folder / "letters.jsonl")
+
+
+class StopAfter:
+    """Stops the command after some pieces, as Ctrl-C does."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.done: list[Piece] = []
+
+    def describe(self) -> str:
+        return ""
+
+    def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+        for piece in LocalExecutor(1).run(job, pieces):
+            if piece is not None:
+                self.done.append(piece)
+            yield piece
+            if len(self.done) == self.most:
+                raise KeyboardInterrupt
+
+
+def test_a_stopped_job_continues_where_it_was_and_says_which_rows_are_withheld(tmp_path: Path):
+    rows = [*(row(number) for number in range(20)), {"text": "a\x00b"}, row(21)]
+    source = written(tmp_path / "in.jsonl", *rows)
+    outputs = make_outputs(tmp_path)
+    first = StopAfter(2)
+    with pytest.raises(KeyboardInterrupt):
+        redact_files(describe(source), outputs, first, Progress(quiet=True))
+    assert not outputs.out.exists()
+    assert outputs.parts.stat().st_mode & 0o777 == 0o700
+    for path in outputs.parts.rglob("*"):
+        assert path.is_dir() or b"Holloway" not in path.read_bytes()
+    second = StopAfter(99)
+    tally = redact_files(describe(source), outputs, second, Progress(quiet=True))
+    assert len(first.done) + len(second.done) == 4
+    assert (tally.rows, tally.identifiers, tally.withheld_rows) == (22, 42, 1)
+    shown = read(outputs.out)
+    assert [entry.get("id") for entry in shown] == [*range(20), None, 21]
+    assert read(outputs.dead_letters) == [
+        {"file": "in.jsonl", "row": 21, "reasons": ["undecodable"]}
+    ]
+    assert not outputs.parts.exists()
+
+
+def test_parts_of_other_rules_are_not_taken_over(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+    outputs = make_outputs(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        redact_files(describe(source), outputs, StopAfter(1), Progress(quiet=True))
+    spans = JobDescription(
+        "jsonl", str(source), CHOICE, RowTask(("text",), spans=True), CHOICE.compute_digest()
+    )
+    again = StopAfter(99)
+    redact_files(spans, outputs, again, Progress(quiet=True))
+    assert sum(piece.rows for piece in again.done) == 20
+    assert all("spans" in entry for entry in read(outputs.out))
+
+
+def test_a_folder_keeps_its_finished_files_and_redoes_only_what_was_changed(tmp_path: Path):
+    source = tmp_path / "in"
+    source.mkdir()
+    written(source / "a.jsonl", *(row(number) for number in range(9)))
+    bad = written(source / "b.jsonl", row(1), {"note": "Mr. Holloway"})
+    outputs = make_outputs(tmp_path)
+    with pytest.raises(RedactionError, match="row 2: has no field text"):
+        redact_files(describe(source), outputs, LocalExecutor(1), Progress(quiet=True))
+    assert len(read(outputs.out / "a.jsonl")) == 9
+    written(bad, row(1), row(2), row(3))
+    again = StopAfter(99)
+    tally = redact_files(describe(source), outputs, again, Progress(quiet=True))
+    assert sum(piece.rows for piece in again.done) == 3
+    assert tally.rows == 12
+    assert len(read(outputs.out / "b.jsonl")) == 3
+    assert outputs.out.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_that_changes_meanwhile_is_not_joined(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+
+    class Changing(StopAfter):
+        def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+            yield from super().run(job, pieces)
+            written(source, *(row(number) for number in range(30)))
+
+    with pytest.raises(RedactionError, match="was changed while"):
+        redact_files(describe(source), make_outputs(tmp_path), Changing(99), Progress(quiet=True))
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_commands_do_not_write_the_same_output(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", row(1))
+    outputs = make_outputs(tmp_path)
+    with lock_folder(outputs.parts), pytest.raises(BusyError):
+        redact_files(describe(source), outputs, LocalExecutor(1), Progress(quiet=True))
+
+
+def test_the_halves_of_a_piece_hold_its_rows(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+    whole = formats.JsonLinesFormat(Limits(7, 2**20))
+    for piece in whole.divide(source, 0):
+        halves = whole.halve(source, piece)
+        assert len(halves) == 2
+        lines = [line for half in halves for line in whole.open_piece(source, half).read_rows()]
+        assert lines == list(whole.open_piece(source, piece).read_rows())
+        assert [half.first for half in halves] == [piece.first, piece.first + halves[0].rows]
+        assert json.loads(lines[0])["id"] == piece.first - 1

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Redact on real clusters of Ray, started on this machine, in an environment of their own.
+#   RAY_VENV=...   where that is; made on the first call
+set -eu
+cd "$(dirname "$0")/../.."
+venv=${RAY_VENV:-.venv-ray}
+if ! cmp -s pyproject.toml "$venv/installed"; then
+  ${PYTHON:-python3} -m venv "$venv"
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -e '.[ray]' 'pytest>=8.3' 'pytest-timeout>=2.3' 'hypothesis>=6.110'
+  cp pyproject.toml "$venv/installed"
+fi
+exec "$venv/bin/python" -m pytest -rs tests/cluster "$@"
