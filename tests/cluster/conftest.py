@@ -99,7 +99,7 @@ def make_nodes(**changes: str) -> Nodes:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "RAY_USAGE_STATS_ENABLED": "0",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
         **changes,
     }
     return Nodes(choose_port(), folder, environment)
