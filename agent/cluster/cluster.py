@@ -28,6 +28,13 @@ _QUIET: Final = {
     "RAY_ENABLE_RECORD_ACTOR_TASK_LOGGING": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
+# With usage statistics switched off, the head tells Ray's makers just that, and asks the metadata services of clouds
+# where it runs. Nothing listens at this proxy.
+NO_CALLS_HOME: Final = {
+    "http_proxy": "http://127.0.0.1:9",
+    "https_proxy": "http://127.0.0.1:9",
+    "no_proxy": "127.0.0.1,localhost",
+}
 _PROBE: Final = """
 import sys
 from ray._raylet import GcsClient
@@ -68,6 +75,7 @@ def _start(engines: int) -> Iterator[Any]:
 
     # Ray makes the folder that it is given open to all, so it gets one inside. Names of sockets must be short.
     folder = Path(tempfile.mkdtemp(prefix="intramural-"))
+    os.environ.update(NO_CALLS_HOME)
     os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
     try:
         ray = _import_ray()

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.cluster.cluster import NO_CALLS_HOME
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -99,6 +101,7 @@ def make_nodes(**changes: str) -> Nodes:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(32),
         "RAY_USAGE_STATS_ENABLED": "0",
+        **NO_CALLS_HOME,
         "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}",
         **changes,
     }
