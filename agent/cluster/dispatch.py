@@ -45,7 +45,7 @@ class Assignment(Generic[Task]):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome(Generic[Task]):
+class WorkOutcome(Generic[Task]):
     """What came of a piece of work: a reply, or None if it was lost as often as the caller allows."""
 
     assignment: Assignment[Task]
@@ -67,7 +67,7 @@ class _Seat(Generic[Task]):
     assignment: Assignment[Task] | None = None
 
 
-class Dispatcher(Generic[Task]):
+class ActorPool(Generic[Task]):
     """Does work on all processors of a cluster."""
 
     def __init__(self, ray: Any, actor: ActorClass, most_losses: int) -> None:
@@ -103,7 +103,7 @@ class Dispatcher(Generic[Task]):
         """Add work that is done before all that follows."""
         self._waiting.extendleft(assignments)
 
-    def run(self, assignments: Iterator[Assignment[Task]]) -> Iterator[Outcome[Task] | None]:
+    def run(self, assignments: Iterator[Assignment[Task]]) -> Iterator[WorkOutcome[Task] | None]:
         """Do all work, and yield each outcome as it comes, and None now and then while there is none.
 
         Raises:
@@ -153,7 +153,7 @@ class Dispatcher(Generic[Task]):
         seat.assignment = assignment
         self._busy[seat.handle.run.remote(*assignment.arguments)] = seat
 
-    def _wait(self) -> Iterator[Outcome[Task] | None]:
+    def _wait(self) -> Iterator[WorkOutcome[Task] | None]:
         if not self._busy:
             time.sleep(_WAIT_S)
             yield None
@@ -170,11 +170,11 @@ class Dispatcher(Generic[Task]):
                 continue
             yield from self._take_reply(seat, reply)
 
-    def _take_reply(self, seat: _Seat[Task], reply: dict[str, Any]) -> Iterator[Outcome[Task]]:
+    def _take_reply(self, seat: _Seat[Task], reply: dict[str, Any]) -> Iterator[WorkOutcome[Task]]:
         assignment, seat.assignment = seat.assignment, None
         if assignment is not None:
             self._idle.append(seat)
-            yield Outcome(assignment, reply)
+            yield WorkOutcome(assignment, reply)
             return
         if "error" in reply:
             message, advice = reply["error"]
@@ -183,7 +183,7 @@ class Dispatcher(Generic[Task]):
         self._lost_openings = 0
         self._idle.append(seat)
 
-    def _take_loss(self, seat: _Seat[Task], error: Exception) -> Iterator[Outcome[Task]]:
+    def _take_loss(self, seat: _Seat[Task], error: Exception) -> Iterator[WorkOutcome[Task]]:
         """Forget an actor that ended, and keep its work for another one."""
         self._looked = 0.0
         with suppress(
@@ -202,6 +202,6 @@ class Dispatcher(Generic[Task]):
         assignment.losses += 1
         self.repeated += 1
         if assignment.losses >= self._most_losses:
-            yield Outcome(assignment, None)
+            yield WorkOutcome(assignment, None)
         else:
             self._waiting.appendleft(assignment)

@@ -100,12 +100,12 @@ def test_strangers_are_refused_on_both_sides(nodes: Nodes, source: Path, tmp_pat
 def test_errors_and_ends_of_actors_leave_no_text_and_lose_no_work(nodes: Nodes):
     program = f"""
 import ray, sys
-from agent.cluster.dispatch import ActorClass, Assignment, Dispatcher
+from agent.cluster.dispatch import ActorClass, Assignment, ActorPool
 ray.init(address={nodes.address!r}, _node_ip_address="127.0.0.1", log_to_driver=False, logging_level="ERROR")
 actor = ActorClass("tests.cluster.workers", "Failing", ({SURNAME[::-1]!r},))
 kinds = ["", "raise", "die", ""]
 work = iter([Assignment(n, (n, kind)) for n, kind in enumerate(kinds)])
-for outcome in Dispatcher(ray, actor, 2).run(work):
+for outcome in ActorPool(ray, actor, 2).run(work):
     if outcome is not None:
         print(outcome.assignment.task, outcome.reply, outcome.assignment.losses, flush=True)
 """

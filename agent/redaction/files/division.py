@@ -8,22 +8,22 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class PieceLimits:
     """The maximum rows of a piece, and the maximum of its size, unless a single row is larger."""
 
     rows: int
     size: int
 
 
-PORTION: Final = Limits(64, 256 * 1024)
+PORTION: Final = PieceLimits(64, 256 * 1024)
 """What a process redacts at once: few enough rows to show progress, and to repeat little when a process dies."""
 
-PIECE: Final = Limits(1024, 1024 * 1024)
+PIECE: Final = PieceLimits(1024, 1024 * 1024)
 """What is finished and kept as a whole, of several portions: some seconds of work, so that a lost node costs little."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowPiece:
     """Consecutive rows of one file of a job.
 
     Attributes:
@@ -42,7 +42,7 @@ class Piece:
 
 
 def group_rows(
-    rows: Iterable[Row], measure: Callable[[Row], int], limits: Limits
+    rows: Iterable[Row], measure: Callable[[Row], int], limits: PieceLimits
 ) -> Iterator[list[Row]]:
     """Yield the rows in consecutive groups: each as long as the limits allow, and at least one row."""
     group: list[Row] = []
@@ -59,8 +59,8 @@ def group_rows(
 
 
 def divide_positions(
-    positions: Iterable[tuple[int, int]], shard: int, limits: Limits, first: int = 1
-) -> Iterator[Piece]:
+    positions: Iterable[tuple[int, int]], shard: int, limits: PieceLimits, first: int = 1
+) -> Iterator[RowPiece]:
     """Yield the pieces of a file, given the start and end of each of its rows.
 
     Args:
@@ -70,7 +70,7 @@ def divide_positions(
         first: number of the first of these rows.
     """
     for group in group_rows(positions, _measure_extent, limits):
-        yield Piece(shard, first, len(group), group[0][0], group[-1][1])
+        yield RowPiece(shard, first, len(group), group[0][0], group[-1][1])
         first += len(group)
 
 

@@ -7,7 +7,7 @@ from queue import SimpleQueue
 from typing import Any, Final, Protocol
 
 from agent.errors import RedactionError
-from agent.redaction.files.division import Piece
+from agent.redaction.files.division import RowPiece
 from agent.redaction.files.job import RedactionJob
 from agent.redaction.files.piece_runner import PieceRunner, withhold_row
 
@@ -18,7 +18,7 @@ _TICK_S: Final = 0.5
 class Executor(Protocol):
     """Does the pieces of a job."""
 
-    def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
         """Do all pieces, and yield each as it is finished, in any order; None now and then while none is."""
         ...
 
@@ -37,7 +37,7 @@ class LocalExecutor:
         """Return how many engines are at work."""
         return f"{self._workers} engine" + ("s" if self._workers > 1 else "")
 
-    def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
         """Do all pieces, and yield each as it is finished; None now and then while none is.
 
         Raises:
@@ -49,7 +49,7 @@ class LocalExecutor:
             raise_error(runner.open())
             idle.put(runner)
 
-        def run_piece(piece: Piece) -> None:
+        def run_piece(piece: RowPiece) -> None:
             runner = idle.get()
             try:
                 raise_error(runner.run(astuple(piece), name_shard(job, piece)))
@@ -57,7 +57,7 @@ class LocalExecutor:
                 idle.put(runner)
 
         threads = ThreadPoolExecutor(self._workers, thread_name_prefix="pieces")
-        begun: dict[Future[None], Piece] = {}
+        begun: dict[Future[None], RowPiece] = {}
         try:
             while True:
                 while len(begun) < self._workers and (piece := next(pieces, None)) is not None:
@@ -88,7 +88,7 @@ class ClusterExecutor:
         """Return how many engines work on how many nodes, and what was lost."""
         return str(self._dispatcher.describe()) if self._dispatcher is not None else ""
 
-    def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
         """Do all pieces, and yield each as it is finished; None now and then while none is.
 
         A piece that ends several engines is divided in two, until one row is left that does: that row is withheld.
@@ -97,13 +97,13 @@ class ClusterExecutor:
             ConfigError: a node is not fit for the work, or no node is left.
             RedactionError: a piece cannot be redacted.
         """
-        from agent.cluster.dispatch import ActorClass, Assignment, Dispatcher
+        from agent.cluster.dispatch import ActorClass, ActorPool, Assignment
 
-        def assign(piece: Piece) -> Assignment[Piece]:
+        def assign(piece: RowPiece) -> Assignment[RowPiece]:
             return Assignment(piece, (astuple(piece), name_shard(job, piece)))
 
         actor = ActorClass(PieceRunner.__module__, PieceRunner.__name__, (str(job.folder),))
-        self._dispatcher = dispatcher = Dispatcher[Piece](self._ray, actor, _MOST_LOSSES)
+        self._dispatcher = dispatcher = ActorPool[RowPiece](self._ray, actor, _MOST_LOSSES)
         for outcome in dispatcher.run(map(assign, pieces)):
             if outcome is None:
                 yield None
@@ -120,7 +120,7 @@ class ClusterExecutor:
                 yield piece
 
 
-def name_shard(job: RedactionJob, piece: Piece) -> str:
+def name_shard(job: RedactionJob, piece: RowPiece) -> str:
     """Return the name of a piece's file in the folder of the source; empty if the source is a file."""
     path = job.shards[piece.shard]
     return "" if str(path) == job.description.source else path.name

@@ -6,7 +6,7 @@ from typing import IO, Any, Final, Literal, Protocol
 
 from agent.errors import RedactionError
 from agent.io.atomic_files import open_plain
-from agent.redaction.files.division import PIECE, Limits, Piece, divide_positions
+from agent.redaction.files.division import PIECE, PieceLimits, RowPiece, divide_positions
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import locate_lines
 
@@ -23,15 +23,15 @@ class FileFormat(Protocol):
         """The ending of the names of files of this format, with its dot."""
         ...
 
-    def divide(self, path: Path, shard: int) -> Iterator[Piece]:
+    def divide(self, path: Path, shard: int) -> Iterator[RowPiece]:
         """Yield the pieces of a file."""
         ...
 
-    def halve(self, path: Path, piece: Piece) -> list[Piece]:
+    def halve(self, path: Path, piece: RowPiece) -> list[RowPiece]:
         """Return the two halves of a piece of several rows."""
         ...
 
-    def open_piece(self, path: Path, piece: Piece) -> "OpenPiece":
+    def open_piece(self, path: Path, piece: RowPiece) -> "OpenPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         ...
 
@@ -56,7 +56,7 @@ class OpenPiece(Protocol):
         ...
 
 
-def open_format(name: FormatName, limits: Limits = PIECE) -> FileFormat:
+def open_format(name: FormatName, limits: PieceLimits = PIECE) -> FileFormat:
     """Return the format of that name."""
     return {"jsonl": JsonLinesFormat}[name](limits)
 
@@ -66,18 +66,18 @@ class JsonLinesFormat:
 
     ending = ".jsonl"
 
-    def __init__(self, limits: Limits = PIECE) -> None:
+    def __init__(self, limits: PieceLimits = PIECE) -> None:
         self._limits = limits
 
-    def divide(self, path: Path, shard: int) -> Iterator[Piece]:
+    def divide(self, path: Path, shard: int) -> Iterator[RowPiece]:
         """Yield the pieces of a file. Empty lines are not rows."""
         with open_plain(path) as file:
             rows = ((start, end) for start, end, line in locate_lines(file) if line.strip())
             yield from divide_positions(rows, shard, self._limits)
 
-    def halve(self, path: Path, piece: Piece) -> list[Piece]:
+    def halve(self, path: Path, piece: RowPiece) -> list[RowPiece]:
         """Return the two halves of a piece of several rows."""
-        limits = Limits(-(-piece.rows // 2), piece.end - piece.start + 1)
+        limits = PieceLimits(-(-piece.rows // 2), piece.end - piece.start + 1)
         with open_plain(path) as file:
             file.seek(piece.start)
             rows = []
@@ -88,7 +88,7 @@ class JsonLinesFormat:
                     rows.append((start, end))
         return list(divide_positions(rows, piece.shard, limits, piece.first))
 
-    def open_piece(self, path: Path, piece: Piece) -> "JsonLinesPiece":
+    def open_piece(self, path: Path, piece: RowPiece) -> "JsonLinesPiece":
         """Return a piece whose rows can be read, and written after redaction."""
         return JsonLinesPiece(path, piece)
 
@@ -103,7 +103,7 @@ class JsonLinesFormat:
 class JsonLinesPiece:
     """Some lines of a file."""
 
-    def __init__(self, path: Path, piece: Piece) -> None:
+    def __init__(self, path: Path, piece: RowPiece) -> None:
         self._path = path
         self._piece = piece
         self._redacted: list[bytes] = []

@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 
 from agent.errors import RedactionError
 from agent.io.atomic_files import open_atomically, write_atomically
-from agent.redaction.files.division import Piece
+from agent.redaction.files.division import RowPiece
 from agent.redaction.files.formats import (
     FileFormat,
     FormatName,
@@ -148,24 +148,24 @@ class RedactionJob:
         """
         return sum(self._plan_shard(shard) for shard in range(len(self.shards)))
 
-    def list_pieces(self) -> Iterator[Piece]:
+    def list_pieces(self) -> Iterator[RowPiece]:
         """Yield the pieces of all files whose output is not complete, in order."""
         for shard in range(len(self.shards)):
             if not self.is_joined(shard):
                 yield from self.list_pieces_of(shard)
 
-    def list_pieces_of(self, shard: int) -> Iterator[Piece]:
+    def list_pieces_of(self, shard: int) -> Iterator[RowPiece]:
         """Yield the planned pieces of one file."""
         with (self._shard_folder(shard) / _PLAN).open("rb") as plan:
             next(plan)
             for line in plan:
-                yield Piece(shard, *json.loads(line))
+                yield RowPiece(shard, *json.loads(line))
 
-    def halve(self, piece: Piece) -> list[Piece]:
+    def halve(self, piece: RowPiece) -> list[RowPiece]:
         """Return the two halves of a piece of several rows."""
         return self.format.halve(self.shards[piece.shard], piece)
 
-    def is_finished(self, piece: Piece) -> bool:
+    def is_finished(self, piece: RowPiece) -> bool:
         """Return whether the part of a piece is complete."""
         report = read_report(locate_part(self.folder, self.shards[piece.shard], piece))
         return report is not None and report.rows == piece.rows  # not that of its first half
@@ -265,7 +265,7 @@ def locate_shard(folder: Path, path: Path) -> Path:
     return folder / hashlib.sha256(path.name.encode(errors="surrogateescape")).hexdigest()[:32]
 
 
-def locate_part(folder: Path, path: Path, piece: Piece) -> Path:
+def locate_part(folder: Path, path: Path, piece: RowPiece) -> Path:
     """Return the path of the part of a piece."""
     return locate_shard(folder, path) / f"{piece.first:012d}"
 

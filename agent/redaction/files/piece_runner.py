@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agent.errors import AgentError, RedactionError
-from agent.redaction.files.division import Piece
+from agent.redaction.files.division import RowPiece
 from agent.redaction.files.formats import open_format
 from agent.redaction.files.job import JobDescription, PieceReport, locate_part, save_part
 from agent.redaction.files.rows import RowTally, write_withheld_row
@@ -39,10 +39,10 @@ class PieceRunner:
         """Redact a piece and save its part. Return the report as a map, or an error.
 
         Args:
-            piece: the fields of a `Piece`.
+            piece: the fields of a `RowPiece`.
             name: name of its file in the folder of the job's source; empty for the source itself.
         """
-        return _tell_errors(lambda: asdict(self._run(Piece(*piece), name)))
+        return _tell_errors(lambda: asdict(self._run(RowPiece(*piece), name)))
 
     def close(self) -> None:
         """End the engine's process."""
@@ -68,7 +68,7 @@ class PieceRunner:
         self._pool = WorkerPool(description.engine, description.task, 1)
         return {}
 
-    def _run(self, piece: Piece, name: str) -> PieceReport:
+    def _run(self, piece: RowPiece, name: str) -> PieceReport:
         assert self._description is not None
         assert self._pool is not None
         description = self._description
@@ -85,7 +85,7 @@ class PieceRunner:
         return report
 
 
-def withhold_row(folder: Path, description: JobDescription, path: Path, piece: Piece) -> None:
+def withhold_row(folder: Path, description: JobDescription, path: Path, piece: RowPiece) -> None:
     """Save the part of a piece of one row, which no process survived, as withheld."""
     opened = open_format(description.format).open_piece(path, piece)
     tally = RowTally()

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.errors import RedactionError
 from agent.io.atomic_files import lock_folder, write_atomically
 from agent.io.progress import Progress
-from agent.redaction.files.division import Piece
+from agent.redaction.files.division import RowPiece
 from agent.redaction.files.executors import Executor
 from agent.redaction.files.job import JobDescription, RedactionJob, format_dead_letters
 from agent.redaction.files.rows import RowTally
@@ -94,7 +94,7 @@ class _UnfinishedFiles:
         )  # by file; of those whose pieces are all listed, or being listed
         self._listed: set[int] = set()
 
-    def list_pieces(self) -> Iterator[Piece]:
+    def list_pieces(self) -> Iterator[RowPiece]:
         """Yield the pieces that no earlier command finished."""
         for shard in range(len(self._job.shards)):
             if self._job.is_joined(shard):
@@ -109,7 +109,7 @@ class _UnfinishedFiles:
             self._listed.add(shard)
             self._join_if_complete(shard)
 
-    def finish(self, piece: Piece) -> None:
+    def finish(self, piece: RowPiece) -> None:
         """Count a finished piece, which may be a half of a listed one."""
         self._rows_left[piece.shard] -= piece.rows
         self._join_if_complete(piece.shard)

@@ -10,7 +10,7 @@ from agent.errors import BusyError, RedactionError
 from agent.io.atomic_files import lock_folder
 from agent.io.progress import Progress
 from agent.redaction.files import formats
-from agent.redaction.files.division import Limits, Piece
+from agent.redaction.files.division import PieceLimits, RowPiece
 from agent.redaction.files.executors import LocalExecutor
 from agent.redaction.files.job import JobDescription, RedactionJob
 from agent.redaction.files.redact_files import Outputs, redact_files
@@ -28,7 +28,7 @@ def row(number: int) -> dict[str, object]:
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_small(name: str) -> formats.FileFormat:
-        return formats.JsonLinesFormat(Limits(7, 2**20))
+        return formats.JsonLinesFormat(PieceLimits(7, 2**20))
 
     monkeypatch.setattr("agent.redaction.files.job.open_format", open_small)
 
@@ -46,12 +46,12 @@ class StopAfter:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.done: list[Piece] = []
+        self.done: list[RowPiece] = []
 
     def describe(self) -> str:
         return ""
 
-    def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
         for piece in LocalExecutor(1).run(job, pieces):
             if piece is not None:
                 self.done.append(piece)
@@ -119,7 +119,7 @@ def test_a_file_that_changes_meanwhile_is_not_joined(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
 
     class Changing(StopAfter):
-        def run(self, job: RedactionJob, pieces: Iterator[Piece]) -> Iterator[Piece | None]:
+        def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
             yield from super().run(job, pieces)
             written(source, *(row(number) for number in range(30)))
 
@@ -137,7 +137,7 @@ def test_two_commands_do_not_write_the_same_output(tmp_path: Path):
 
 def test_the_halves_of_a_piece_hold_its_rows(tmp_path: Path):
     source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
-    whole = formats.JsonLinesFormat(Limits(7, 2**20))
+    whole = formats.JsonLinesFormat(PieceLimits(7, 2**20))
     for piece in whole.divide(source, 0):
         halves = whole.halve(source, piece)
         assert len(halves) == 2

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from agent.errors import RedactionError
 from agent.redaction.engine import Engine
 from agent.redaction.files import rows, streaming
-from agent.redaction.files.division import Limits
+from agent.redaction.files.division import PieceLimits
 from agent.redaction.files.rows import RowTally, RowTask, redact_rows
 from agent.redaction.files.streaming import WorkerPool, lines_of, redact_stream, split_portions
 from agent.redaction.files.worker import EngineChoice
@@ -55,7 +55,7 @@ def test_lines_are_whole_or_cut_behind_the_longest_and_none_is_lost(content: byt
 @given(st.lists(st.binary(max_size=30).map(lambda line: line.replace(b"\n", b"")), max_size=300))
 def test_portions_hold_every_line_once_in_order_and_empty_ones_never(lines: list[bytes]):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(streaming, "PORTION", Limits(64, 100))
+        patched.setattr(streaming, "PORTION", PieceLimits(64, 100))
         found = list(split_portions(lines))
     assert [line for portion in found for line in portion.lines] == [
         line for line in lines if line.strip()
