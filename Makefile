@@ -7,7 +7,7 @@ RELEASE = PYTHONPATH=deploy/release $(RELEASE_VENV)/bin/python -m intramural_rel
 # The tests start a thousand commands; without cached bytecode each of them compiles the whole program again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-all test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-ray test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
+.PHONY: demo test lint bench pictures commands attacks model-en model-es model-languages bench-centre bench-redaction redaction-levels size test-all test-full test-exports test-kills test-mutants test-postgres test-servers test-vllm test-extras test-cluster test-parity test-airgap test-images test-kubernetes locks audit dist sign verify clean
 
 demo: $(VENV)/installed $(VENV)/installed-model
 	$(BIN)/intramural demo --dir intramural-demo
@@ -116,7 +116,7 @@ test-extras: $(VENV)/installed-test
 	sh tests/extras/run.sh
 
 # Redaction on real clusters of Ray, in an environment of their own: lost nodes, strangers, texts where Ray writes.
-test-ray: $(VENV)/installed-test
+test-cluster: $(VENV)/installed-test
 	sh tests/cluster/run.sh
 
 # The container images, built as their guide says and run: needs root, Debian's buildah and mmdebstrap, and a package index.

@@ -21,6 +21,7 @@ ROOMS = (
         "vocabulary",
         "statistics",
         "io",
+        "cluster",
         "monitoring",
         "keys",
         "reading",

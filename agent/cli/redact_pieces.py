@@ -125,6 +125,23 @@ def check_output(source: Path, out: Path) -> None:
         )
 
 
+def _check_dead_letters(source: Path, dead_letters: Path, out: Path) -> None:
+    """Check that the list of dead letters replaces neither input nor output, nor something that is no file.
+
+    Raises:
+        RedactionError: it does.
+    """
+    taken = (source.resolve(), out.resolve())
+    place = dead_letters.resolve()
+    within = place.parent in taken  # if they are folders
+    if place in taken or within or (dead_letters.exists() and not dead_letters.is_file()):
+        raise RedactionError(
+            f"the list of dead letters ({dead_letters.name}) would lie in the place of the input or output, or of "
+            "something that is not a file",
+            "Name another file with --dead-letters.",
+        )
+
+
 def redact_in_pieces(
     name: "FormatName",
     source: Path,
@@ -158,6 +175,7 @@ def redact_in_pieces(
     digest = choice.compute_digest()
     description = JobDescription(name, str(source.resolve()), choice, task, digest)
     outputs = Outputs(out, dead_letters or out.with_name(f"{out.name}.dead-letters.jsonl"))
+    _check_dead_letters(source, outputs.dead_letters, out)
     count = workers or count_processors()
     try:
         with ExitStack() as stack:

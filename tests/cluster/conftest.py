@@ -1,4 +1,4 @@
-"""Real clusters of Ray on this machine; `make test-ray` runs them in an environment that has Ray."""
+"""Real clusters of Ray on this machine; `make test-cluster` runs them in an environment that has Ray."""
 
 import importlib.util
 import os
@@ -23,7 +23,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if importlib.util.find_spec("ray") is None:
         for item in items:
             if "tests/cluster/" in item.nodeid:
-                item.add_marker(pytest.mark.skip(reason="clusters are met by `make test-ray`"))
+                item.add_marker(pytest.mark.skip(reason="clusters are met by `make test-cluster`"))
 
 
 @dataclass

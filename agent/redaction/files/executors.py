@@ -16,7 +16,13 @@ _TICK_S: Final = 0.5
 
 
 class Executor(Protocol):
-    """Does the pieces of a job."""
+    """Does the pieces of a job.
+
+    Attributes:
+        patience_s: how long a finished part may take to be seen here.
+    """
+
+    patience_s: float
 
     def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
         """Do all pieces, and yield each as it is finished, in any order; None now and then while none is."""
@@ -29,6 +35,8 @@ class Executor(Protocol):
 
 class LocalExecutor:
     """Does pieces on this machine, each in one of several processes."""
+
+    patience_s = 0.0
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -78,6 +86,8 @@ class LocalExecutor:
 
 class ClusterExecutor:
     """Does pieces on the nodes of a cluster."""
+
+    patience_s = 90.0  # a client of NFS believes for a minute that a file is missing
 
     def __init__(self, ray: Any) -> None:
         """Prepare; `ray` is the module, connected to a cluster."""

@@ -2,7 +2,7 @@
 
     WORK/job.json            what is done to the files, and with which rules
     WORK/SHARD/plan          the pieces of one file, and which file it was when it was divided
-    WORK/SHARD/000000000001  the redacted rows of the piece that begins with row 1, with its counts in .json beside it
+    WORK/SHARD/1-1024        the redacted rows of the piece of rows 1 to 1024, with its counts in 1-1024.json beside it
     WORK/SHARD/joined        the counts of a file whose output is complete
 
 A stopped job continues: whoever runs it again finds the parts. The folder can be read by its owner alone. It contains
@@ -11,14 +11,17 @@ redacted texts, positions and the key of surrogates, no original text, and is re
 
 import hashlib
 import json
+import os
+import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import IO, Any, Final, Self
 
 from agent.errors import RedactionError
 from agent.io.atomic_files import open_atomically, write_atomically
@@ -37,6 +40,8 @@ _JOB: Final = "job.json"
 _PLAN: Final = "plan"
 _JOINED: Final = "joined"
 _FORM: Final = 1  # of the files in the folder
+_PART_NAME: Final = re.compile(r"([1-9][0-9]*)-([1-9][0-9]*)")
+_LOOK_S: Final = 0.5  # between looks for parts that are missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +172,7 @@ class RedactionJob:
 
     def is_finished(self, piece: RowPiece) -> bool:
         """Return whether the part of a piece is complete."""
-        report = read_report(locate_part(self.folder, self.shards[piece.shard], piece))
-        return report is not None and report.rows == piece.rows  # not that of its first half
+        return read_report(locate_part(self.folder, self.shards[piece.shard], piece)) is not None
 
     def is_joined(self, shard: int) -> bool:
         """Return whether the output of a file is complete."""
@@ -181,12 +185,17 @@ class RedactionJob:
     def count_parts(self, shard: int) -> RowTally:
         """Return the counts of the finished parts of a file."""
         tally = RowTally()
-        for _, report, _ in _list_finished(self._shard_folder(shard)):
-            tally.add(RowTally.load(report.tally))
+        for part in _choose_parts(_list_finished(self._shard_folder(shard))):
+            tally.add(RowTally.load(part.report.tally))
         return tally
 
-    def join(self, shard: int, out: Path) -> None:
+    def join(self, shard: int, out: Path, patience_s: float = 0.0) -> None:
         """Write the output of a file from its parts, in order.
+
+        Args:
+            shard: number of the file.
+            out: the file to write.
+            patience_s: how long to wait for parts of other machines, which a shared path may show late.
 
         Raises:
             RedactionError: the file was changed since it was divided, or a part is missing.
@@ -197,26 +206,19 @@ class RedactionJob:
         if identity != _identify(path):
             raise explain_changed_file(path)
         tally = RowTally()
-        parts: list[Path] = []
-        joined: list[Path] = []
-        for first, report, part in _list_finished(folder):
-            parts.append(part)
-            if first <= tally.rows:
-                continue  # the half of a piece that was finished as a whole later
-            if first != tally.rows + 1:
-                raise _explain_lost_part(path, tally.rows + 1)
-            later = RowTally.load(report.tally)
+        parts = _await_parts(folder, rows, patience_s)
+        for part in parts:
+            later = RowTally.load(part.report.tally)
             tally.add(later)
             tally.dead_letters += later.dead_letters
-            joined.append(part)
         if tally.rows != rows:
             raise _explain_lost_part(path, tally.rows + 1)
         with open_atomically(out) as file:
-            self.format.join(joined, file)
+            self.format.join([part.path for part in parts], file)
         write_atomically(folder / _JOINED, json.dumps(tally.dump()).encode())
-        for part in parts:
-            part.unlink()
-            _name_report(part).unlink()
+        for part in _list_finished(folder):
+            part.path.unlink()
+            _name_report(part.path).unlink()
 
     def sum_counts(self) -> tuple[RowTally, list[tuple[str, int, list[str]]]]:
         """Return the counts of all files, and file, number and reasons of each row with a withheld field."""
@@ -266,19 +268,33 @@ def locate_shard(folder: Path, path: Path) -> Path:
 
 
 def locate_part(folder: Path, path: Path, piece: RowPiece) -> Path:
-    """Return the path of the part of a piece."""
-    return locate_shard(folder, path) / f"{piece.first:012d}"
+    """Return the path of the part of a piece. No two pieces share one: a node thought lost may still write its part."""
+    return locate_shard(folder, path) / f"{piece.first}-{piece.first + piece.rows - 1}"
 
 
-def save_part(part: Path, write: Any, report: PieceReport) -> None:
-    """Write a part and then its report, which says that it is finished. A node that was thought lost may do so too.
+def save_part(part: Path, write: Callable[[IO[bytes]], object], report: PieceReport) -> None:
+    """Write a part and then its report, which says that it is finished.
 
     Raises:
-        StoreError: it cannot be written.
+        OSError: it cannot be written.
     """
-    with open_atomically(part) as file:
+    _write_whole(part, write)
+    _write_whole(_name_report(part), lambda file: file.write(json.dumps(asdict(report)).encode()))
+
+
+def _write_whole(path: Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file that nobody sees before it is whole.
+
+    It does not tidy up as `open_atomically` does: on a shared path, the locks that this relies on may not reach from
+    one machine to the next.
+    """
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
         write(file)
-    write_atomically(_name_report(part), json.dumps(asdict(report)).encode())
+        file.flush()
+        os.fsync(handle)
+    temporary.replace(path)
 
 
 def read_report(part: Path) -> PieceReport | None:
@@ -299,15 +315,52 @@ def clear_folder(folder: Path) -> None:
 
 
 def _name_report(part: Path) -> Path:
-    return part.with_suffix(".json")
+    return part.with_name(f"{part.name}.json")
 
 
-def _list_finished(folder: Path) -> Iterator[tuple[int, PieceReport, Path]]:
-    """Yield the first row, report and path of each finished part, in the order of rows."""
-    for part in sorted(path for path in folder.iterdir() if path.name.isdigit()):
-        report = read_report(part)
-        if report is not None:
-            yield int(part.name), report, part
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The part of a finished piece: its first and last row, its counts, and where it is."""
+
+    first: int
+    last: int
+    report: PieceReport
+    path: Path
+
+
+def _list_finished(folder: Path) -> list[_Part]:
+    """Return all finished parts of a file."""
+    parts = []
+    for path in folder.iterdir():
+        if (rows := _PART_NAME.fullmatch(path.name)) and (report := read_report(path)) is not None:
+            parts.append(_Part(int(rows[1]), int(rows[2]), report, path))
+    return parts
+
+
+def _choose_parts(parts: list[_Part]) -> list[_Part]:
+    """Return parts that hold every row once, in order, up to the first row that no part begins with.
+
+    A piece that was divided may have been finished as a whole later: then its halves are left out.
+    """
+    chosen: list[_Part] = []
+    last = 0
+    for part in sorted(parts, key=lambda part: (part.first, -part.last)):
+        if part.first == last + 1:
+            chosen.append(part)
+            last = part.last
+        elif part.first > last:
+            break
+    return chosen
+
+
+def _await_parts(folder: Path, rows: int, patience_s: float) -> list[_Part]:
+    deadline = time.monotonic() + patience_s
+    while True:
+        chosen = _choose_parts(_list_finished(folder))
+        complete = (chosen[-1].last if chosen else 0) == rows
+        if complete or time.monotonic() >= deadline:
+            return chosen
+        time.sleep(_LOOK_S)
 
 
 def _is_same_job(earlier: JobDescription, description: JobDescription) -> bool:

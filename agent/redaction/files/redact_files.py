@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.errors import RedactionError
+from agent.errors import AgentError, RedactionError
 from agent.io.atomic_files import lock_folder, write_atomically
 from agent.io.progress import Progress
 from agent.redaction.files.division import RowPiece
@@ -53,10 +53,10 @@ def redact_files(
             )
         try:
             tally = _run(job, outputs, executor, progress)
-        except RedactionError:
-            # What a row is to blame for comes again; finished files of a folder are kept.
-            if not _is_folder(job):
-                job.remove()
+        except AgentError:
+            progress.note(
+                f"what is finished is kept in {outputs.parts.name}: run the command again to continue, or delete it"
+            )
             raise
         job.remove()
     return tally
@@ -68,7 +68,7 @@ def _run(job: RedactionJob, outputs: Outputs, executor: Executor, progress: Prog
         outputs.out.mkdir(mode=0o700, exist_ok=True)
     progress.begin("redact", total)
     progress.show_left(executor.describe)
-    unfinished = _UnfinishedFiles(job, outputs, progress)
+    unfinished = _UnfinishedFiles(job, outputs, executor.patience_s, progress)
     for piece in executor.run(job, unfinished.list_pieces()):
         if piece is None:
             progress.tick()
@@ -79,15 +79,18 @@ def _run(job: RedactionJob, outputs: Outputs, executor: Executor, progress: Prog
     if not _is_folder(job):
         # A file is joined only when all is known to be well, so that an error leaves the file that was there.
         _check_known_values(job)
-    return _finish(job, outputs)
+    return _finish(job, outputs, executor.patience_s)
 
 
 class _UnfinishedFiles:
     """Lists the pieces that are to be done, and joins each file of a folder when its last piece is finished."""
 
-    def __init__(self, job: RedactionJob, outputs: Outputs, progress: Progress) -> None:
+    def __init__(
+        self, job: RedactionJob, outputs: Outputs, patience_s: float, progress: Progress
+    ) -> None:
         self._job = job
         self._outputs = outputs
+        self._patience_s = patience_s
         self._progress = progress
         self._rows_left: Counter[int] = (
             Counter()
@@ -120,15 +123,18 @@ class _UnfinishedFiles:
         del self._rows_left[shard]
         self._listed.discard(shard)
         if _is_folder(self._job):
-            self._job.join(shard, self._outputs.out / self._job.shards[shard].name)
+            out = self._outputs.out / self._job.shards[shard].name
+            self._job.join(shard, out, self._patience_s)
 
 
-def _finish(job: RedactionJob, outputs: Outputs) -> RowTally:
+def _finish(job: RedactionJob, outputs: Outputs, patience_s: float) -> RowTally:
     if not _is_folder(job) and not job.is_joined(0):
-        job.join(0, outputs.out)
+        job.join(0, outputs.out, patience_s)
     tally, dead_letters = job.sum_counts()
     if dead_letters:
         write_atomically(outputs.dead_letters, format_dead_letters(dead_letters))
+    elif outputs.dead_letters.is_file():
+        outputs.dead_letters.unlink()  # of an earlier command: its rows are not those of this output
     return tally
 
 

@@ -88,6 +88,8 @@ def test_a_file_that_cannot_be_redacted_to_its_end_leaves_what_was_there(tmp_pat
     [
         (("--out", "in.jsonl"), "--out is the input file"),
         (("--out", "."), "not a regular file"),
+        (("--out", "o", "--dead-letters", "in.jsonl"), "in the place of the input or output"),
+        (("--out", "o", "--dead-letters", "o"), "in the place of the input or output"),
         (("--out", "o", "--field", "text"), "must all name different fields"),
         (("--out", "o", "--identifiers", "text"), "must all name different fields"),
         (("--out", "o", "--policy", "strict", "--level", "strict"), "--level and --policy"),

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -11,8 +12,8 @@ from agent.io.atomic_files import lock_folder
 from agent.io.progress import Progress
 from agent.redaction.files import formats
 from agent.redaction.files.division import PieceLimits, RowPiece
-from agent.redaction.files.executors import LocalExecutor
-from agent.redaction.files.job import JobDescription, RedactionJob
+from agent.redaction.files.executors import LocalExecutor, raise_error
+from agent.redaction.files.job import JobDescription, RedactionJob, locate_part
 from agent.redaction.files.redact_files import Outputs, redact_files
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.worker import EngineChoice
@@ -43,6 +44,8 @@ def make_outputs(folder: Path) -> Outputs:
 
 class StopAfter:
     """Stops the command after some pieces, as Ctrl-C does."""
+
+    patience_s = 0.0
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -126,6 +129,81 @@ def test_a_file_that_changes_meanwhile_is_not_joined(tmp_path: Path):
     with pytest.raises(RedactionError, match="was changed while"):
         redact_files(describe(source), make_outputs(tmp_path), Changing(99), Progress(quiet=True))
     assert not (tmp_path / "out").exists()
+
+
+class HalvesFirst(StopAfter):
+    """Does each piece by halves, and then as a whole, as a node does that was thought lost."""
+
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
+        for piece in pieces:
+            halves = job.halve(piece) if piece.rows > 1 else [piece]
+            for _ in LocalExecutor(1).run(job, iter([*halves, piece])):
+                yield None
+            yield piece
+
+
+def test_a_node_that_was_thought_lost_and_finishes_a_divided_piece_adds_and_loses_no_row(
+    tmp_path: Path,
+):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+    tally = redact_files(
+        describe(source), make_outputs(tmp_path), HalvesFirst(99), Progress(quiet=True)
+    )
+    assert [entry["id"] for entry in read(tmp_path / "out")] == list(range(20))
+    assert (tally.rows, tally.identifiers) == (20, 40)
+
+
+class LatePath(StopAfter):
+    """Shows the last finished part only after a second, as a file system of many machines does."""
+
+    patience_s = 20.0
+
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
+        yield from super().run(job, pieces)
+        last = locate_part(job.folder, job.shards[0], self.done[-1])
+        report = last.with_name(f"{last.name}.json")
+        hidden = report.rename(report.with_name("hidden"))
+        Timer(1, hidden.rename, [report]).start()
+
+
+def test_a_part_that_a_shared_path_shows_late_is_waited_for(tmp_path: Path):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+    redact_files(describe(source), make_outputs(tmp_path), LatePath(99), Progress(quiet=True))
+    assert [entry["id"] for entry in read(tmp_path / "out")] == list(range(20))
+
+
+class LosesDisk(StopAfter):
+    """Fails after two pieces, as a node does whose disk is full."""
+
+    def run(self, job: RedactionJob, pieces: Iterator[RowPiece]) -> Iterator[RowPiece | None]:
+        for piece in super().run(job, pieces):
+            yield piece
+            if len(self.done) == 2:
+                raise_error({"error": ["a file cannot be written there", None]})
+
+
+def test_an_error_of_one_node_costs_no_finished_work_and_the_user_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    source = written(tmp_path / "in.jsonl", *(row(number) for number in range(20)))
+    outputs = make_outputs(tmp_path)
+    with pytest.raises(RedactionError, match="cannot be written"):
+        redact_files(describe(source), outputs, LosesDisk(99), Progress(quiet=True))
+    assert "kept in .out.parts: run the command again" in capsys.readouterr().err
+    again = StopAfter(99)
+    redact_files(describe(source), outputs, again, Progress(quiet=True))
+    assert sum(piece.rows for piece in again.done) == 6
+    assert [entry["id"] for entry in read(outputs.out)] == list(range(20))
+
+
+def test_a_list_of_dead_letters_of_an_earlier_output_does_not_stay(tmp_path: Path):
+    outputs = make_outputs(tmp_path)
+    source = written(tmp_path / "in.jsonl", {"text": "a\x00b"})
+    redact_files(describe(source), outputs, LocalExecutor(1), Progress(quiet=True))
+    assert len(read(outputs.dead_letters)) == 1
+    written(source, row(1))
+    redact_files(describe(source), outputs, LocalExecutor(1), Progress(quiet=True))
+    assert not outputs.dead_letters.exists()
 
 
 def test_two_commands_do_not_write_the_same_output(tmp_path: Path):
