@@ -127,6 +127,39 @@ for outcome in ActorPool(ray, actor, 2).run(work):
     assert find_text(SURNAME, nodes.folder) == []
 
 
+def test_a_row_that_ends_every_engine_is_found_withheld_and_listed(nodes: Nodes, tmp_path: Path):
+    source = write_rows(tmp_path / "in.jsonl", 4)
+    lines = source.read_text().splitlines()
+    lines[2] = json.dumps({"id": 2, "text": f"poison for Mr. {SURNAME}"})
+    source.write_text("\n".join(lines))
+    words = command(source, tmp_path / "out", "--on", nodes.address)[3:]
+    program = f"""
+import sys
+from agent.redaction.files import executors
+from tests.cluster.workers import Dying
+executors.PieceRunner, executors._MOST_LOSSES = Dying, 1
+sys.argv = ["intramural", *{words!r}]
+from agent.cli.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=nodes.environment,
+        capture_output=True,
+        text=True,
+        timeout=290,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [row.get("id") for row in rows] == [0, 1, None, 3]
+    assert rows[2] == {"text": "[WITHHELD: engine error]"}
+    letters = (tmp_path / "out.dead-letters.jsonl").read_text()
+    assert json.loads(letters) == {"file": "in.jsonl", "row": 3, "reasons": ["engine error"]}
+    assert SURNAME not in done.stderr
+    assert find_text(SURNAME, nodes.folder) == []
+
+
 def test_a_node_that_is_killed_costs_time_and_no_row_and_a_killed_command_continues(
     nodes: Nodes, source: Path, expected: bytes, tmp_path: Path
 ):

@@ -2,7 +2,10 @@
 
 import os
 import signal
+from pathlib import Path
 from typing import Any
+
+from agent.redaction.files.piece_runner import PieceRunner
 
 
 class Failing:
@@ -20,3 +23,14 @@ class Failing:
         if kind == "raise":
             raise KeyError(self._canary[::-1])
         return {"number": number}
+
+
+class Dying(PieceRunner):
+    """Redacts, but ends its process with each piece that holds a poisoned row."""
+
+    def run(self, piece: tuple[int, int, int, int, int], name: str) -> dict[str, Any]:
+        assert self._description is not None
+        _, _, _, start, end = piece
+        if b"poison" in Path(self._description.source).read_bytes()[start:end]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().run(piece, name)
