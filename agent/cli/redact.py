@@ -93,6 +93,33 @@ def jsonl(
     _report(redact_in_pieces("jsonl", source, out, choice, task, workers, on, dead_letters))
 
 
+@redact.command()
+@click.argument("source", metavar="IN.parquet", type=EXISTING)
+@row_options
+@click.option("--out", required=True, type=PATH, help="The file or folder to write.")
+@engine_options
+@piece_options
+def parquet(
+    source: Path,
+    out: Path,
+    level: "Level | None",
+    language: str | None,
+    policy: str | None,
+    workers: int | None,
+    on: str | None,
+    dead_letters: Path | None,
+    **rows: Any,
+) -> None:
+    """Redact columns of texts of a Parquet file, in order.
+
+    Other columns keep their types, and what the file says about itself beyond its columns is left out. The extra
+    `parquet` is needed. OUT, folders, clusters and exit codes are those of `redact jsonl`.
+    """
+    task = make_task(**rows)
+    choice = chosen(level, language, policy)
+    _report(redact_in_pieces("parquet", source, out, choice, task, workers, on, dead_letters))
+
+
 def _redact_alone(
     source: Path, out: Path, choice: "EngineChoice", task: "RowTask", workers: int
 ) -> None:

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeVar
+
+from agent.errors import RedactionError
 
 Row = TypeVar("Row")
 
@@ -30,7 +33,7 @@ class RowPiece:
         shard: number of the file, starting at 0.
         first: number of the first row in the file, starting at 1.
         rows: number of rows.
-        start: position of the first row, in bytes.
+        start: position of the first row: in bytes, or in Parquet, in rows.
         end: the position just after the last row.
     """
 
@@ -77,3 +80,11 @@ def divide_positions(
 def _measure_extent(position: tuple[int, int]) -> int:
     start, end = position
     return end - start
+
+
+def explain_changed_file(path: Path) -> RedactionError:
+    """Return the error for a file that was changed while it was being redacted."""
+    return RedactionError(
+        f"{path.name} was changed while it was being redacted",
+        "Run the command again when nothing writes to the file.",
+    )

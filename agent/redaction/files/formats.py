@@ -4,13 +4,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, Literal, Protocol
 
-from agent.errors import RedactionError
 from agent.io.atomic_files import open_plain
-from agent.redaction.files.division import PIECE, PieceLimits, RowPiece, divide_positions
+from agent.redaction.files.division import (
+    PIECE,
+    PieceLimits,
+    RowPiece,
+    divide_positions,
+    explain_changed_file,
+)
 from agent.redaction.files.rows import RowTask
 from agent.redaction.files.streaming import locate_lines
 
-FormatName = Literal["jsonl"]
+FormatName = Literal["jsonl", "parquet"]
 
 _COPIED_AT_ONCE: Final = 2**20  # bytes
 
@@ -35,8 +40,8 @@ class FileFormat(Protocol):
         """Return a piece whose rows can be read, and written after redaction."""
         ...
 
-    def join(self, parts: Sequence[Path], file: IO[bytes]) -> None:
-        """Write the file that consists of the parts in their order."""
+    def join(self, source: Path, parts: Sequence[Path], file: IO[bytes]) -> None:
+        """Write the file that consists of the parts of a source in their order."""
         ...
 
 
@@ -56,9 +61,13 @@ class OpenPiece(Protocol):
         ...
 
 
-def open_format(name: FormatName, limits: PieceLimits = PIECE) -> FileFormat:
-    """Return the format of that name."""
-    return {"jsonl": JsonLinesFormat}[name](limits)
+def open_format(name: FormatName, task: RowTask, limits: PieceLimits = PIECE) -> FileFormat:
+    """Return the format of that name, for a task on its rows."""
+    if name == "parquet":
+        from agent.redaction.files.parquet_format import ParquetFormat
+
+        return ParquetFormat(task, limits)
+    return JsonLinesFormat(limits)
 
 
 class JsonLinesFormat:
@@ -92,7 +101,7 @@ class JsonLinesFormat:
         """Return a piece whose rows can be read, and written after redaction."""
         return JsonLinesPiece(path, piece)
 
-    def join(self, parts: Sequence[Path], file: IO[bytes]) -> None:
+    def join(self, source: Path, parts: Sequence[Path], file: IO[bytes]) -> None:  # noqa: ARG002
         """Write the lines of all parts in their order."""
         for part in parts:
             with open_plain(part) as lines:
@@ -133,14 +142,6 @@ class JsonLinesPiece:
     def save(self, part: IO[bytes]) -> None:
         """Write the redacted lines."""
         part.writelines(self._redacted)
-
-
-def explain_changed_file(path: Path) -> RedactionError:
-    """Return the error for a file that was changed while it was being redacted."""
-    return RedactionError(
-        f"{path.name} was changed while it was being redacted",
-        "Run the command again when nothing writes to the file.",
-    )
 
 
 def load_task(options: dict[str, Any]) -> RowTask:

@@ -25,11 +25,10 @@ from typing import IO, Any, Final, Self
 
 from agent.errors import RedactionError
 from agent.io.atomic_files import open_atomically, write_atomically
-from agent.redaction.files.division import RowPiece
+from agent.redaction.files.division import RowPiece, explain_changed_file
 from agent.redaction.files.formats import (
     FileFormat,
     FormatName,
-    explain_changed_file,
     load_task,
     open_format,
 )
@@ -120,7 +119,7 @@ class RedactionJob:
     @cached_property
     def format(self) -> FileFormat:
         """The format of the files."""
-        return open_format(self.description.format)
+        return open_format(self.description.format, self.description.task)
 
     @cached_property
     def shards(self) -> list[Path]:
@@ -214,7 +213,7 @@ class RedactionJob:
         if tally.rows != rows:
             raise _explain_lost_part(path, tally.rows + 1)
         with open_atomically(out) as file:
-            self.format.join([part.path for part in parts], file)
+            self.format.join(path, [part.path for part in parts], file)
         write_atomically(folder / _JOINED, json.dumps(tally.dump()).encode())
         for part in _list_finished(folder):
             part.path.unlink()

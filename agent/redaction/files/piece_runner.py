@@ -73,7 +73,7 @@ class PieceRunner:
         assert self._pool is not None
         description = self._description
         path = Path(description.source, name) if name else Path(description.source)
-        opened = open_format(description.format).open_piece(path, piece)
+        opened = open_format(description.format, description.task).open_piece(path, piece)
         tally = RowTally()
         cpu_s = 0.0
         for portion in redact_stream(opened.read_rows(), opened.write_row, self._pool, piece.first):
@@ -87,7 +87,7 @@ class PieceRunner:
 
 def withhold_row(folder: Path, description: JobDescription, path: Path, piece: RowPiece) -> None:
     """Save the part of a piece of one row, which no process survived, as withheld."""
-    opened = open_format(description.format).open_piece(path, piece)
+    opened = open_format(description.format, description.task).open_piece(path, piece)
     tally = RowTally()
     opened.write_row(
         write_withheld_row(piece.first, description.task, Withheld.ENGINE_ERROR, tally) + b"\n"

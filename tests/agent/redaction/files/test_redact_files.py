@@ -28,7 +28,7 @@ def row(number: int) -> dict[str, object]:
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    def open_small(name: str) -> formats.FileFormat:
+    def open_small(name: str, task: RowTask) -> formats.FileFormat:
         return formats.JsonLinesFormat(PieceLimits(7, 2**20))
 
     monkeypatch.setattr("agent.redaction.files.job.open_format", open_small)
