@@ -164,10 +164,10 @@ def choose_columns(path: Path, schema: Any, task: RowTask) -> list[str]:
                 f"{path.name}: the column {name} does not contain texts",
                 "Only columns of texts can be redacted; keep the column (see --others), or convert it to text.",
             )
-    named = [*task.fields]
-    for name in (task.identifiers, task.unit):
-        if name is not None and name in schema.names and name not in named:
-            named.append(name)
+    named = list(task.fields)
+    for known in (task.identifiers, task.unit):
+        if known is not None and known in schema.names and known not in named:
+            named.append(known)
     return named
 
 
