@@ -119,18 +119,18 @@ def test_files_that_are_damaged_anywhere_are_refused_without_their_text(tmp_path
     whole = write_table(tmp_path / "whole.parquet", 400).read_bytes()
     chance = random.Random(5)
     said = []
-    for number in range(12):
+    for number in range(40):
         bent = bytearray(whole)
         place = chance.randrange(len(bent))
         bent[place : place + 40] = chance.randbytes(40)
-        source = tmp_path / f"{number}.parquet"
+        source = tmp_path / "bent.parquet"
         source.write_bytes(bent[: chance.randrange(len(bent))] if number % 2 else bent)
         try:
-            _, out = redact(source, out=f"out{number}")
-            assert parquet.read_table(out).num_rows == 400
+            for piece in ParquetFormat(TEXT).divide(source, 0):
+                assert list(ParquetFormat(TEXT).open_piece(source, piece).read_rows())
         except RedactionError as error:
             said.append(str(error))
-    assert len(said) >= 6
+    assert len(said) >= 20
     assert "Holloway" not in "".join(said)
 
 
