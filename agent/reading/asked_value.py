@@ -7,6 +7,7 @@ claims that differ, the last counts if the text takes the earlier ones back, use
 conclusion; otherwise none does.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic
@@ -222,6 +223,7 @@ class ClaimReader(Generic[V]):
         first = mentions[0]
         gap = self._text[start : first.start]
         if asked_words.BEGINS_FORMULA.match(self._text, start):
+            end = self._find_formula_end(start, end)
             return self._read_computed(start, end, needs_calculation=True)
         if asked_words.LIMIT_OF.match(gap):
             self._ruled_out.add(first.start)
@@ -232,6 +234,13 @@ class ClaimReader(Generic[V]):
             rounded = self._sentences.follow_rounding(first, end)
             return self._follow_unit(rounded or first, end)
         return self._read_computed(start, end, needs_calculation=False)
+
+    def _find_formula_end(self, start: int, end: int) -> int:
+        """Return where a formula ends before one of its parts is computed: "= TBW × (Na/140 - 1), TBW = 53.4 L"."""
+        for part in asked_words.PART_OF_FORMULA.finditer(self._text, start, end):
+            if re.search(rf"(?<!\w){re.escape(part['name'])}(?!\w)", self._text[start : part.start()]):
+                return part.start()
+        return end
 
     def _read_sum(self, start: int, end: int, mentions: list[Mention[V]]) -> Mention[V] | None:
         """Return the total of a list of points behind a name: "HEART: H 1, E 1, A 2, R 1, T 0 → 5"."""

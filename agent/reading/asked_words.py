@@ -100,6 +100,7 @@ CALCULATION = re.compile(
     r"| ?[-~$]{0,2}\d[\d.,]{0,15} ?[A-Za-z/%]{0,10} ?)"
 )
 BEGINS_FORMULA = re.compile(r"[ ^+⁺*_]{0,4}(?:\([^()\n]{1,30}\) ?)?(?:=|≈)(?! ?[-+~$(]{0,2}[\d.])")
+PART_OF_FORMULA = re.compile(r"[,;] (?:with |where |and )?(?P<name>[A-Za-z][\w ]{0,20}?) ?=")
 TOTALS = re.compile(
     r"(?:[=→⇒]|->|\b(?:total|sum|makes|gives|altogether|in all|so|thus|hence)\b)[^.;\d\n]{0,15}$",
     re.IGNORECASE,

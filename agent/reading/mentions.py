@@ -136,6 +136,8 @@ _MINUS_BEFORE = re.compile(
 _REACH_OF_WORDS = 400  # characters at the end of a text in which a number may be a word
 _REACH = 24  # characters before a number that may show that it is none
 _LIST_MARK = re.compile(r"^(?:\(?(\d{1,2})[.)]|[-+•◦▪*])(?= \S)", re.MULTILINE)
+# "1) age, 2) fever": the items of a list within a line
+_ITEM_IN_LINE = re.compile(r"(?<![^\s:;,])(\d{1,2})\) (?=[^\W\d_])(?![x×] )")
 _LONGEST_UNIT = 24
 # "18-22 mg", but not the subtraction in "20-5=15".
 _RANGE_END = re.compile(r"(?! ?[-+*/×÷^=≈(])")
@@ -351,6 +353,8 @@ class _NumberFinder:
         mark = _LIST_MARK.match(line)
         if mark and (not mark[1] or self._is_in_list(int(mark[1]))):
             line = " " * mark.end() + line[mark.end() :]
+        if "1) " in line and "2) " in line:
+            line = _mask_enumeration(line)
         if "/" in line or " of " in line:
             line = _OF_MAXIMUM.sub(_mask_maximum, line)
         return line
@@ -360,6 +364,18 @@ class _NumberFinder:
         return number - 1 in self._list_numbers or (
             number <= 1 and number + 1 in self._list_numbers
         )
+
+
+def _mask_enumeration(line: str) -> str:
+    """Return a line without the numbers of its items: "Criteria met: 1) age, 2) fever"."""
+    marks = list(_ITEM_IN_LINE.finditer(line))
+    if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return line
+    for index, mark in enumerate(marks):
+        before = line[: mark.start()]
+        if before.count("(") != before.count(")") - index:
+            return line  # a number at the end of brackets
+    return _ITEM_IN_LINE.sub(lambda mark: " " * len(mark[0]), line)
 
 
 def _is_range(line: str, previous_end: int, number: re.Match[str]) -> bool:

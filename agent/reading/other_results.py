@@ -103,6 +103,7 @@ class OtherResults(Generic[V]):
             self._ends_undecided()
             or self._is_repeated_with_other_value(own)
             or self._has_other_total(own)
+            or self._is_claimed_twice()
         ):
             return True
         if is_explicit:
@@ -244,7 +245,10 @@ class OtherResults(Generic[V]):
         if opening is None or self._agrees(opening) or self._refines(own, opening):
             return False
         stated = self._sentences.read(*own)
-        if stated is not None and stated.strength == Strength.EQUATION:
+        if stated is not None and (
+            stated.strength == Strength.EQUATION
+            or self._sentences.is_computed(own[0], self._chosen)
+        ):
             used = self._mentions.list_between(own[0], self._chosen.start)
             return not any(are_close(opening.value, mention.value) for mention in used)
         return not self._leads_to_chosen(opening, own)
@@ -292,6 +296,21 @@ class OtherResults(Generic[V]):
         if other is None or self._is_concluded(first) or self._refines(first, other):
             return False
         return not self._leads_to_chosen(other, first, is_strict=True)
+
+    def _is_claimed_twice(self) -> bool:
+        """Return whether the same sentence claims two values of an amount: "The gap is 2.5. ... The gap is 1.25."."""
+        if self._quantity is None or is_count(self._quantity):
+            return False
+        stated: dict[str, Mention[V]] = {}
+        for claim in self._list_claims():
+            span = self._find_sentence(claim)
+            template = self._write_template(*span) if span else ""
+            if not template or len(template) > _MAX_TEMPLATE or template.count("#") != 1:
+                continue
+            first = stated.setdefault(template, claim)
+            if not self._agrees(first) and self._agrees(claim):
+                return True
+        return False
 
     def _refines(self, own: tuple[int, int], other: Mention[V]) -> bool:
         """Return whether a value is called corrected or adjusted, and the one before it is not."""

@@ -156,7 +156,8 @@ RIVAL = compile_caseless(
     r"|^\W*range\b|\brang(?:es|ing) (?:from|of|between)\b|±",
 )
 ASIDE = compile_caseless(
-    r"\([A-Za-z][^()\n]{1,80}[=:]|[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
+    r"\([A-Za-z][^()\n]{1,80}[=:]|\((?:with|using|by|if|for|under|according to)\b[^()\n]{1,120}\b(?:would|might|could)\b"
+    r"|[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
     r"|according to (?:[\w-]{1,15} ){0,3}(?:guid|recommend)|for comparison|in comparison"
     r"|by comparison|for reference|if|when|while|although|unless|note|please|however, (?:note|it)"
     r"|an? (?:\w+ ){0,3}?scores? (?:of|above|below|between)|scores? (?:of|above|below|between|range)"
@@ -382,7 +383,10 @@ ROUNDED_TO = re.compile(
     r"|[^\d.;\n]{0,25}\b(?:so|call it) (?:about |approximately |roughly |~|≈ ?)?$",
     re.IGNORECASE,
 )
-USED = compile_caseless(r"(?:\b(?:was|were|is|are|has been)|n't) (?:therefore |thus |not )?used\b")
+USED = compile_caseless(
+    r"(?:\b(?:was|were|is|are|has been)|n't) (?:therefore |thus |not )?used\b"
+    r"|\bwould (?:normally |usually |typically |generally |rather |instead )?be used(?= ?[.;,!)]| instead| here|\s*$)"
+)
 # Stronger than CONCLUDES, whose words begin steps as well: "adding 280 days gives 10/08/2021".
 FINALLY = re.compile(
     r"\b(?:therefore|thus|hence|overall|so|final|in (?:total|summary|conclusion))\b|∴",

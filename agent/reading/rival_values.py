@@ -100,6 +100,21 @@ _TURNS_ELSEWHERE = re.compile(
     r"(?:[.!]\s+|\n)(?:nein|halt|moment|non|attend(?:s|ez)|esper[ae]|perd[oó]n|aspetta),\s",
     re.IGNORECASE,
 )
+# "a free water excess of 1.3 liters", where the deficit is negative
+_OPPOSITE = re.compile(
+    r"\b(?:excess|surplus|overload|decrease|drop|reduction|loss)\b[^.;\d\n]{0,20}$", re.IGNORECASE
+)
+# "Serum sodium is not stated in the note. If it were 145 mEq/L, the deficit would be 1.9 L."
+_MISSING = re.compile(
+    r"\b(?:(?:is|was|are|were)(?:n't| not) (?:\w+ly )?(?:stated|given|reported|provided|documented|mentioned|visible|available|known|recorded"
+    r"|listed|specified)|(?:is|are) (?:missing|unknown|lacking))\b",
+    re.IGNORECASE,
+)
+_HYPOTHESIS = re.compile(
+    r"(?:^|[.;!?\n]\s{0,3})\W{0,3}(?:if|assuming|suppose|supposing|were|had)\b[^.;!?\n]{0,80}?(?:\.\d[^.;!?\n]{0,40})?"
+    r"\b(?:would|might|could) (?:then )?(?:be|come|equal|give|amount|work)\b",
+    re.IGNORECASE,
+)
 _INCOMPLETE = re.compile(
     r" ?(?:points?|pts?)?,? ?\(?(?:without|before|excluding|not counting|so far|until now)\b",
     re.IGNORECASE,
@@ -189,6 +204,7 @@ class RivalValues(Generic[V]):
             or self._is_beside_other_remark()
             or self._is_of_others()
             or self._is_item_of_list()
+            or self._is_step_of_hypothesis()
         )
 
     def follow_restated(self) -> Mention[V]:
@@ -196,6 +212,9 @@ class RivalValues(Generic[V]):
         if self._quantity is None or len(self._text) > _MAX_TEXT:
             return self._chosen
         unit = self._quantity.unit
+        signed = self._find_signed()
+        if signed is not None:
+            return signed
         behind = self._mentions.list_between(self._chosen.end, len(self._text))
         if unit and unit.match("%") and not unit.match(self._text, self._chosen.end):
             for other in behind:
@@ -205,6 +224,21 @@ class RivalValues(Generic[V]):
                     return other
         restated = [other for other in behind if self._is_rounded_later(other)]
         return restated[-1] if restated else self._chosen
+
+    def _find_signed(self) -> Mention[V] | None:
+        """Return the negative result that the text restates in words: "= -1.3 L. So there's an excess of 1.3 L."."""
+        value = self._chosen.value
+        if not isinstance(value, float) or value <= 0:
+            return None
+        start = max(self._text.rfind("\n", 0, self._chosen.start) + 1, self._chosen.start - 60)
+        if not _OPPOSITE.search(self._text, start, self._chosen.start):
+            return None
+        for other in reversed(self._mentions.list_between(0, self._chosen.start)):
+            if isinstance(other.value, float) and other.value < 0 and _agree(-other.value, value):
+                line_start = self._text.rfind("\n", 0, other.start) + 1
+                is_result = self._text[: other.start].rstrip(" ~≈$").endswith(("=", "≈", "→"))
+                return other if is_result and self._sentences.is_computed(line_start, other) else None
+        return None
 
     def _is_rounded_later(self, other: Mention[V]) -> bool:
         """Return whether a later value is the one that was read with fewer digits, stated for the quantity."""
@@ -501,6 +535,21 @@ class RivalValues(Generic[V]):
         if len(items) < 2 or not own or _NAMES_TOTAL.search(own[0][0]):
             return False
         return not self._quantity.names.search(own[0][0])
+
+    def _is_step_of_hypothesis(self) -> bool:
+        """Return whether an input is called missing behind the value, and results are computed for guesses at it."""
+        missing = _MISSING.search(self._text, self._chosen.end)
+        if missing is None or not _HYPOTHESIS.search(self._text, missing.end()):
+            return False
+        line_start = self._text.rfind("\n", 0, self._chosen.start) + 1
+        statement = self._sentences.read(line_start, self._chosen.end)
+        if statement is not None and statement.strength >= Strength.CONCLUSION:
+            return False
+        if self._quantity is None:
+            return False
+        reader = ClaimReader(self._text, self._mentions, self._sentences, self._quantity)
+        claims = (claim.mention for claim in reader.list_claims())
+        return not any(claim.start == self._chosen.start for claim in claims)
 
     def _is_in_other_unit(self, mention: Mention[V], other: Mention[V] | None = None) -> bool:
         """Return whether two values have different units."""

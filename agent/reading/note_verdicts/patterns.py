@@ -97,7 +97,11 @@ EXCEPTION = re.compile(
 )
 HARMLESS = re.compile(
     r"\b(?:but|however|although|though)\b[^.!?\n]{0,80}\b(?:nothing|no|not\san?|i(?:'m| am)\snot|isn't|aren't"
-    r"|don't|fine|acceptable|correct|minor|plausible|an?\s(?:bit|little)\s(?:odd|awkward|clumsy))\b",
+    r"|don't|fine|acceptable|correct|minor|plausible|an?\s(?:bit|little)\s(?:odd|awkward|clumsy))\b"
+    # A concession to the reason: "CORRECT - cetirizine is given for this, although drowsiness can happen."
+    r"|\A\W{0,6}(?:[\w'-]{1,30}\W{1,3}){4,30}(?:although|though)\s(?![^.!?\n]{0,150}(?:\d|\b(?:wrong|incorrect|inaccurate|errors?"
+    r"|mistakes?|should|would|could|might|may|must|question\w{1,5}|debatable|prefer\w{0,5}|sentence|line|inconsisten\w{1,3}|doubt\w{0,3}"
+    r"|not|never|cannot|off|unclear|issues?|problem\w{0,5}|contraindicat\w{1,3}|too|unusual\w{0,2}|if|unless|but|only|except)\b|n't\b))",
     re.IGNORECASE,
 )
 
@@ -661,6 +665,37 @@ CANNOT_NAME = re.compile(
     r"\b(?:but|though|although)\si\s(?:(?:can't|cannot|can\snot|couldn't|could\snot|am\snot\sable\sto|am\sunable\sto)\s"
     r"(?:tell|say|pin|name|decide|identify|determine|single|point)"
     r"|(?:am\snot\s(?:\w{1,12}\s)?(?:sure|certain)|don't\sknow|do\snot\sknow)(?=\s(?:in\s)?(?:which|where)))\b[^.!?\n]{0,80}",
+    re.IGNORECASE,
+)
+# "So the note might also be CORRECT." at the end, behind a sentence that was called wrong
+ALSO_POSSIBLE = compile_caseless(
+    r"\b(?:note|text|report|it|this|answer|verdict)\s(?:might|may|could)\s(?:(?:also|still|well|equally|just\sas\swell|then|very\swell|even|actually)\s){1,2}"
+    r"be\s'?(?:correct|fine|right)\b[^.!?\n]{0,40}[.!]?\s{0,5}\Z"
+)
+# "I can't identify an error with confidence."
+WITHOUT_CONFIDENCE = re.compile(
+    r"[^.!?;,\n]{0,40}?\s(?:with\s(?:\w{1,12}\s)?(?:confidence|certainty)|for\s(?:sure|certain)|confidently|beyond\s(?:\w{1,12}\s)?doubt)\b",
+    re.IGNORECASE,
+)
+# "I'm keeping CORRECT.", with which an answer ends
+KEPT = re.compile(
+    r"\bI(?:'m|\sam|'ll|\swill|'d|\swould)?\s(?:(?:still|therefore|thus|hence|rather)\s)?(?:keep(?:ing)?|stay(?:ing)?\swith|stick(?:ing)?\s(?:with|to)"
+    r"|go(?:ing)?\swith|settl(?:e|ing)\s(?:on|for)|leav(?:e|ing)\sit\s(?:as|at)|maintain(?:ing)?)\s(?:(?:my|the)\s(?:answer|verdict|label)\s?(?:of|as|at|is)?\s?:?\s?"
+    r"|it\s(?:as|at)\s)?'?(?P<verdict>CORRECT)'?(?=[\s.!)]{0,9}\Z)"
+)
+# "CORRECT" alone at the end, on its own line or behind an arrow or colon
+LAST_WORD = re.compile(
+    r"(?:\n\W{0,5}|(?P<arrow>→|➜|➡|[=-]>)\s{0,3}|[:=]\s{0,3})'?(?P<verdict>CORRECT)(?=[\s.!')]{0,9}\Z)"
+)
+# Between a sentence of the note and "CORRECT": words by which the sentence is altered.
+ALTERS = re.compile(
+    r"\b(?:correct(?:ed|ions?)|changed?\sto|fix(?:ed)?|revised|replaced?|rewrit\w+|should\s(?:have\sbeen|be|read|say|state)|instead|rather\sthan|otherwise|now\scorrect"
+    r"|wrong|incorrect|inaccurate|errors?|mistakes?|erroneous|contraindicated)\b",
+    re.IGNORECASE,
+)
+APPROVES = re.compile(
+    r"\b(?:is|are|was|were|looks?|seems?)\s(?:(?!not\b|no\b)\w{1,12}\s){0,3}?(?:correct|right|fine|accurate|consistent|plausible|reasonable|appropriate"
+    r"|acceptable|indicated|standard|recommended|compatible)\b|\b(?:that|this|it|which|all|everything)\s(?:all\s)?(?:fits?|matches|agrees?|makes\ssense)\b",
     re.IGNORECASE,
 )
 # "Option A: CORRECT", beside another option

@@ -20,6 +20,8 @@ _MAX_SHORT = 80  # characters of a sentence that says no more than that the note
 _FIRST_SENTENCE = re.compile(rf"\s{{0,20}}(?P<text>[^.!?\n]{{5,{_MAX_SHORT}}})(?=[.!?\n]|\Z)")
 _LAST_SENTENCE = re.compile(rf"(?:[.!?]\s|\n)\s{{0,9}}(?P<text>[^.!?\n]{{5,{_MAX_SHORT}}})\Z")
 _MAX_LINES = 400  # lines examined at each end of an answer
+_MAX_RESTATED = 40  # sentences compared with the one that an answer repeats
+_ARTICLES = frozenset({"the", "a", "an"})
 
 
 def find_in_text(plain: str, sentences: Sentences) -> VerdictClaim | None:
@@ -401,8 +403,12 @@ class ClaimsOfText:
         return measure_similarity(split_words(text), split_words(sentence))
 
     def _repeats_note(self, line: _NumberedLine) -> bool:
+        """Return whether a line is a sentence of the note, or its beginning where the answer breaks off."""
         sentence = self._sentences.get(line.number, "")
-        return split_words(self._plain[line.head.end() : line.end]) == split_words(sentence)
+        text = self._plain[line.head.end() : line.end].strip()
+        if self._plain[line.end :].strip() or not sentence.startswith(text):
+            return split_words(text) == split_words(sentence)
+        return True
 
     def _add_number(self, line: _NumberedLine, rule: str) -> None:
         self._add(line.number, line.start, line.end, rule, is_final=True)
@@ -486,6 +492,8 @@ class ClaimsOfText:
         if patterns.ALMOST.search(before) or patterns.IF_WITHIN.search(before[-80:]):
             return False
         if patterns.IN_PART.match(after) or self._fits_another_diagnosis(match[0], after):
+            return False
+        if patterns.WITHOUT_CONFIDENCE.match(after):
             return False
         is_doubted = (
             patterns.DOUBT.search(before)
@@ -634,7 +642,7 @@ class ClaimsOfText:
             return None
         claims = sorted(self._claims, key=lambda claim: (claim.start, claim.end))
         claims = self._drop_retracted(claims)
-        concluded = self._find_conclusion(claims)
+        concluded = self._find_last_word(claims) or self._find_conclusion(claims)
         if concluded is not None:
             return concluded
         finals = [claim for claim in claims if claim.is_final]
@@ -645,9 +653,9 @@ class ClaimsOfText:
             )
         if (chosen is None and not claims) or (chosen is not None and chosen.verdict == SOME_ERROR):
             chosen = self._find_quoted(chosen)
-        if chosen is None or self._questions_sentence(chosen):
+        if chosen is None or self._questions_sentence(chosen) or self._is_restated(chosen):
             return None
-        if chosen.verdict >= 0 and patterns.LEFT_OPEN.search(self._flat, chosen.end):
+        if chosen.verdict != NO_ERROR and self._is_left_open(chosen.end):
             return None
         if not self._may_retract:
             return chosen
@@ -656,6 +664,55 @@ class ClaimsOfText:
         if patterns.STRONG_RETRACTION.search(self._flat, chosen.start):
             return None
         return chosen
+
+    def _is_left_open(self, end: int) -> bool:
+        """Return whether the text says behind a verdict on a sentence that the note may be right after all."""
+        later = self._flat[end:]
+        return bool(patterns.LEFT_OPEN.search(later) or patterns.ALSO_POSSIBLE.search(later))
+
+    def _find_last_word(self, claims: list[VerdictClaim]) -> VerdictClaim | None:
+        """Return the claim that the note is right if the answer ends with it and only weighed sentences before."""
+        kept = patterns.KEPT.search(self._flat, max(0, len(self._flat) - _MAX_SHORT))
+        if kept and not self._is_conditional(kept):
+            return VerdictClaim(NO_ERROR, *kept.span("verdict"), "final answer", True)
+        last = patterns.LAST_WORD.search(self._flat, max(0, len(self._flat) - _MAX_SHORT))
+        if last is None or any(start <= last.start() < end for start, end in self._judged_lines):
+            return None
+        others = [claim for claim in claims if claim.verdict != NO_ERROR]
+        if not others or not all(self._is_weighed(claim, last) for claim in others):
+            return None
+        return VerdictClaim(NO_ERROR, *last.span("verdict"), "final answer", True)
+
+    def _is_conditional(self, kept: re.Match[str]) -> bool:
+        """Return whether the words before a last word deny it or tie it to a condition."""
+        before = self._flat[self._find_sentence_start(kept.start()) : kept.start()]
+        return bool(
+            patterns.CONDITION.match(before)
+            or patterns.IF_WITHIN.search(before)
+            or patterns.NEGATION.search(patterns.CLAUSE_END.split(before)[-1])
+        )
+
+    def _is_weighed(self, claim: VerdictClaim, last: re.Match[str]) -> bool:
+        """Return whether a line repeats a sentence of the note, and the text up to the last word calls it right."""
+        sentence = self._sentences.get(claim.verdict)
+        if claim.rule != "line" or sentence is None:
+            return False
+        line = self._flat[claim.start : min(claim.end, last.start())]
+        text = self._flat[claim.start : last.start()]
+        if patterns.ALTERS.search(text) or self._has_line(claim.verdict, claim.end, last.start()):
+            return False
+        if last["arrow"] and not patterns.SENTENCE_END.search(line):
+            return False  # the verdict on the sentence alone
+        is_repeated = split_words(sentence) <= split_words(line)
+        return is_repeated or "?" in line or patterns.APPROVES.search(text) is not None
+
+    def _has_line(self, number: int, start: int, end: int) -> bool:
+        """Return whether another line begins with a sentence's number: the sentence as it should be."""
+        heads = (
+            patterns.ID_LINE.match(self._flat, line.start(), end)
+            for line in patterns.LINE.finditer(self._flat, start, end)
+        )
+        return any(head is not None and _get_number(head) == number for head in heads)
 
     def _find_conclusion(self, claims: list[VerdictClaim]) -> VerdictClaim | None:
         """Return the claim that the note is right with which an answer ends that begins with a sentence of the note.
@@ -689,6 +746,21 @@ class ClaimsOfText:
             if not patterns.EXCUSE.search(rest):
                 return True
         return False
+
+    def _is_restated(self, chosen: VerdictClaim) -> bool:
+        """Return whether the answer repeats a sentence unaltered and states it again below, as a fact."""
+        sentence = self._sentences.get(chosen.verdict)
+        later = self._plain[chosen.end :]
+        if chosen.rule != "line" or sentence is None or not later.strip():
+            return False
+        words = split_words(sentence)
+        line = self._plain[chosen.start : chosen.end]
+        if split_words(line) - {str(chosen.verdict)} != words - {str(chosen.verdict)}:
+            return False
+        if patterns.ALTERS.search(later) or patterns.TURN.search(later):
+            return False
+        parts = patterns.SENTENCE_END.split(later)[:_MAX_RESTATED]
+        return any(split_words(part) - _ARTICLES == words - _ARTICLES for part in parts)
 
     def _drop_retracted(self, claims: list[VerdictClaim]) -> list[VerdictClaim]:
         """Drop the claims before the last retraction if a sentence is named after it: "CORRECT... wait. 10 Dose"."""
