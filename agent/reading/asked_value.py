@@ -238,7 +238,9 @@ class ClaimReader(Generic[V]):
     def _find_formula_end(self, start: int, end: int) -> int:
         """Return where a formula ends before one of its parts is computed: "= TBW × (Na/140 - 1), TBW = 53.4 L"."""
         for part in asked_words.PART_OF_FORMULA.finditer(self._text, start, end):
-            if re.search(rf"(?<!\w){re.escape(part['name'])}(?!\w)", self._text[start : part.start()]):
+            if re.search(
+                rf"(?<!\w){re.escape(part['name'])}(?!\w)", self._text[start : part.start()]
+            ):
                 return part.start()
         return end
 

@@ -156,7 +156,8 @@ RIVAL = compile_caseless(
     r"|^\W*range\b|\brang(?:es|ing) (?:from|of|between)\b|±",
 )
 ASIDE = compile_caseless(
-    r"\([A-Za-z][^()\n]{1,80}[=:]|\((?:with|using|by|if|for|under|according to)\b[^()\n]{1,120}\b(?:would|might|could)\b"
+    r"\([A-Za-z][^()\n]{1,80}[=:]"
+    r"|\((?:with|using|by|if|for|under|according to)\b[^()\n]{1,120}\b(?:would|might|could)\b"
     r"|[\s*(\"'-]*(?:examples?\b|for example|for instance|e\.g|suppose"
     r"|according to (?:[\w-]{1,15} ){0,3}(?:guid|recommend)|for comparison|in comparison"
     r"|by comparison|for reference|if|when|while|although|unless|note|please|however, (?:note|it)"

@@ -106,8 +106,9 @@ _OPPOSITE = re.compile(
 )
 # "Serum sodium is not stated in the note. If it were 145 mEq/L, the deficit would be 1.9 L."
 _MISSING = re.compile(
-    r"\b(?:(?:is|was|are|were)(?:n't| not) (?:\w+ly )?(?:stated|given|reported|provided|documented|mentioned|visible|available|known|recorded"
-    r"|listed|specified)|(?:is|are) (?:missing|unknown|lacking))\b",
+    r"\b(?:(?:is|was|are|were)(?:n't| not) (?:\w+ly )?"
+    r"(?:stated|given|reported|provided|documented|mentioned|visible|available|known|recorded|listed|specified)"
+    r"|(?:is|are) (?:missing|unknown|lacking))\b",
     re.IGNORECASE,
 )
 _HYPOTHESIS = re.compile(
@@ -237,7 +238,9 @@ class RivalValues(Generic[V]):
             if isinstance(other.value, float) and other.value < 0 and _agree(-other.value, value):
                 line_start = self._text.rfind("\n", 0, other.start) + 1
                 is_result = self._text[: other.start].rstrip(" ~≈$").endswith(("=", "≈", "→"))
-                return other if is_result and self._sentences.is_computed(line_start, other) else None
+                return (
+                    other if is_result and self._sentences.is_computed(line_start, other) else None
+                )
         return None
 
     def _is_rounded_later(self, other: Mention[V]) -> bool:
@@ -539,13 +542,15 @@ class RivalValues(Generic[V]):
     def _is_step_of_hypothesis(self) -> bool:
         """Return whether an input is called missing behind the value, and results are computed for guesses at it."""
         missing = _MISSING.search(self._text, self._chosen.end)
-        if missing is None or not _HYPOTHESIS.search(self._text, missing.end()):
+        if (
+            self._quantity is None
+            or missing is None
+            or not _HYPOTHESIS.search(self._text, missing.end())
+        ):
             return False
         line_start = self._text.rfind("\n", 0, self._chosen.start) + 1
         statement = self._sentences.read(line_start, self._chosen.end)
         if statement is not None and statement.strength >= Strength.CONCLUSION:
-            return False
-        if self._quantity is None:
             return False
         reader = ClaimReader(self._text, self._mentions, self._sentences, self._quantity)
         claims = (claim.mention for claim in reader.list_claims())

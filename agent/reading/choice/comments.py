@@ -21,7 +21,9 @@ def read_listings(answer: MarkedAnswer, listings: list[Listing]) -> Iterator[Opt
             mark = answer.lower[item.start : item.text_start]
             if cues.WRONG.search(comment) or "✗" in mark:
                 wrong.append(item)
-            elif cues.CALLED_RIGHT.search(comment) or "✓" in mark:
+            elif (
+                cues.CALLED_RIGHT.search(comment) or "✓" in mark or cues.POINTED_AT.search(comment)
+            ):
                 right.append(item)
         options = {item.option for item in listing.items}
         is_complete = len(options) == answer.options.count

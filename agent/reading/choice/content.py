@@ -26,7 +26,7 @@ _MAX_STATEMENTS = 60  # "the answer is" that are read
 # Reasons, from which on a passage may speak of other options.
 _REASON = re.compile(
     r"[,;]?\s(?:because|since|due\sto|as\s(?:the|it|this|these|he|she|a|an)|given|which|who|where|so\sas|in\sorder)\b"
-    r"|[,;]\s(?:and\s|but\s)?not\b|\s(?:rather\sthan|instead\sof|as\sopposed\sto|unlike)\b",
+    r"|[,;]\s(?:and\s|but\s)?not\b|,?\s(?:to\s(?:be\s(?:certain|sure|safe)|rule\sout|exclude|confirm|make\ssure)|so\sthat)\b|\s(?:rather\sthan|instead\sof|as\sopposed\sto|unlike)\b",
     re.IGNORECASE,
 )
 # Contrasts, after which the answer may stand as well as before them.
@@ -51,7 +51,7 @@ _LETTER_SIGN = re.compile(f"[{LETTER_SIGNS}]")
 _LAST_SIGN = re.compile(rf"(?P<sign>[{LETTER_SIGNS}]){PADDING}*[\W_]{{0,5}}\Z")
 # A lone letter that may stand for an option; "A" is an article unless a mark follows.
 _LONE_LETTER = re.compile(
-    r"(?<![\w'-])(?:[B-H](?![\w'])|A(?=[).:,;-]|$)|A(?=\s(?:and|or|is)\b))|\b(?:options?|choices?)\s[A-Ha-h]\b"
+    r"(?<![\w'°-])(?:[B-H](?![\w'])|A(?=[).:,;-]|$)|A(?=\s(?:and|or|is)\b))|\b(?:options?|choices?)\s[A-Ha-h]\b"
 )
 _STATED_LETTER = re.compile(r"[(\[\"']{0,2}([A-Za-z])[).:,;\]]")
 _ABBREVIATED_NAME = re.compile(r"([A-Z])\.\s([a-z]{4,30})\b")
@@ -76,7 +76,7 @@ _SOMETHING_ELSE = re.compile(r"\b(?:something|anything)\selse\b|\bso\sfar\b")
 
 def read_content(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of the passages of an answer that means an option by its words."""
-    if answer.options.has_common_word or find_last_retraction(answer.text) is not None:
+    if answer.options.has_common_word or find_last_retraction(answer.text):
         return []
     if is_refusal(answer.plain):
         return []

@@ -301,6 +301,10 @@ WRONG = re.compile(
     r"|\b(?:isnt|cant|doesnt|arent)\b|^[\s:(,-]{0,3}not?\b(?!\s(?:contest|doubt|question\b(?!\sof)))"
 )
 """Words after an option that call it wrong."""
+POINTED_AT = re.compile(
+    r"(?:<-{1,3}|<={1,2}|←|⟵)\s?(?:this(?:\sone)?|here|(?:the\s|my\s)?(?:answer|choice|pick|correct(?:\s(?:one|answer))?))?[.!]{0,3}\s?$"
+)
+"""An arrow behind an item of a list that points at it: "<-- this"."""
 CALLED_RIGHT = re.compile(
     r"^[\s:(\[,-]{0,4}(?:correct|right|true|yes|✓|best)(?![\w'])|✓"
     r"|\b(?:is|-|:|\()\s?(?:the\s|therefore\s|also\s|clearly\s)?(?:correct|right|best)(?:\s(?:answer|option|choice|one))?(?=\s?(?:[.!)\],;]|$|\n)|\s(?:because|since|as|and|for|here)\b)"

@@ -14,6 +14,12 @@ _CONCLUDES = re.compile(r"(?i)\b(?:answer|option|choice|therefore|thus|hence)\b|
 _ANSWER = re.compile(r"answer", re.IGNORECASE)
 _MIN_SENTENCES = 2  # of working between the two answers
 _ANSWER_LINE = re.compile(r"\W{0,3}(?:(?:final|correct)\s)?answer\s?:", re.IGNORECASE)
+# "Final: A" as the last line
+_FINAL_LINE = re.compile(
+    r"\W{0,3}(?:(?:my\s)?final(?:\s(?:answer|choice|pick|verdict|decision))?|(?:correct\s)?answer)\s?:",
+    re.IGNORECASE,
+)
+_QUESTION_MARK = re.compile(r"[)\]\"']?\s?\?")
 _SENTENCE_END = re.compile(r"[.!?:](?=\s)|\n\s*\n")
 
 
@@ -27,6 +33,7 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
         kept = [claim for claim in claims if claim.end > retraction]
         plain = any(claim.strength >= ClaimStrength.CALLED_CORRECT for claim in kept)
         claims = kept if plain else []
+    claims = _drop_opening_question(claims, text)
     if not claims:
         return None
     strongest = max(claim.strength for claim in claims)
@@ -52,6 +59,15 @@ def choose_claim(claims: Sequence[OptionClaim], text: str) -> OptionClaim | None
         if len(called_correct) == 1 and called_correct != options:
             return None
     return deciding[0]
+
+
+def _drop_opening_question(claims: Sequence[OptionClaim], text: str) -> Sequence[OptionClaim]:
+    """Return the claims without an option that the answer asks about first, if its last line is "Final: A"."""
+    if len(claims) < 2 or not _FINAL_LINE.match(text, text.rstrip().rfind("\n") + 1):
+        return claims
+    first = min(claims, key=lambda claim: claim.start)
+    is_asked = first.start == 0 and _QUESTION_MARK.match(text, first.end) is not None
+    return [claim for claim in claims if claim is not first] if is_asked else claims
 
 
 def _find_other_opening(

@@ -48,6 +48,10 @@ _NO_REMARK = re.compile(
     r"\bif\b(?!\s(?:forced|pressed|pushed|i\s(?:had|have|must)))|\b(?:not|no|never|unless|when|otherwise|first|initially|maybe|perhaps|previously|possibly|wrong|incorrect|instead)\b"
     r"|\b(?:in|for|with|during)\s(?!this|my|these|the|that|all|view|light|summary|conclusion)"
 )
+_CLOSING_LETTER = re.compile(r"[.!?]\s[(\[\"']?([A-J])[)\]\"']?[.!]?\s?\Z")
+_CONCLUDING_LETTER = re.compile(
+    rf"\b(?:so|thus|hence|therefore|leaving|which\sleaves)\b[^.;:!?\n{SIGNS}]{{3,100}}\s-\s[(\[\"']?([A-J])[)\]\"']?[.!]?\s?\Z"
+)
 _MAX_LINES = 200
 _ANNOUNCES = re.compile(r"\b(?:is|are|be|answer|option|choice)\s?:$")
 # "Now let's go through the options:", "I will look at them one by one:"
@@ -87,6 +91,8 @@ def read_lines(
         for claim in _read_line(answer, first, rule, claimed_ends):
             if not (claim.by_text and is_text_list):
                 yield claim
+        if not is_only_line:
+            yield from _read_closing_letter(answer, first)
     if not is_only_line and last.start not in listed and not _is_first_item(answer):
         for claim in _read_line(answer, last, LAST_LINE, claimed_ends):
             if not claim.by_text:
@@ -95,6 +101,7 @@ def read_lines(
                 # An option's text at the end is weaker than a letter at the beginning.
                 yield claim._replace(strength=ClaimStrength.PROPOSED)
     yield from _read_announced(answer)
+    yield from _read_concluding_letter(answer, last)
     trailing = _TRAILING_MARKS.search(answer.text, max(last.start, last.end - 10), last.end)
     end_of_words = trailing.start() if trailing else last.end
     sentence_start = answer.find_sentence_start(max(last.start, end_of_words))
@@ -120,6 +127,28 @@ def _read_announced(answer: MarkedAnswer) -> Iterator[OptionClaim]:
         for claim in _read_pure(answer, following, STATED_ANSWER):
             if not claim.by_text:
                 yield claim
+
+
+def _read_closing_letter(answer: MarkedAnswer, line: Line) -> Iterator[OptionClaim]:
+    """Read a letter that is the last sentence of the first line: "This points to a granuloma. **A.**"."""
+    letter = _CLOSING_LETTER.search(answer.text, max(line.start, line.end - 12), line.end)
+    if letter and not cues.NOT_AN_OPTION.search(answer.lower, line.start, letter.start()):
+        option = answer.options.get_letter_option(letter[1])
+        yield OptionClaim(
+            option, letter.start(1), letter.end(1), ClaimStrength.PROPOSED, FIRST_LINE
+        )
+
+
+def _read_concluding_letter(answer: MarkedAnswer, line: Line) -> Iterator[OptionClaim]:
+    """Read a letter behind the dash with which a conclusion ends: "..., so the rest can be set aside - C"."""
+    letter = _CONCLUDING_LETTER.search(answer.text, max(line.start, line.end - 120), line.end)
+    if letter is None:
+        return
+    clause = answer.lower[letter.start() : letter.start(1)]
+    if cues.NOT_AN_OPTION.search(clause.rstrip(" -")) or cues.WRONG.search(clause):
+        return
+    option = answer.options.get_letter_option(letter[1])
+    yield OptionClaim(option, letter.start(), letter.end(1), ClaimStrength.PROPOSED, LAST_LINE)
 
 
 def _is_first_item(answer: MarkedAnswer) -> bool:

@@ -35,12 +35,20 @@ _NUMBERED = re.compile(
     r"\b(class|type|stage|grade|phase|factor|category|group|degree|nerve)s? (I{1,3}|IV|VI{0,3}|IX|XI{0,2})\b",
     re.IGNORECASE,
 )
+_NUMERAL = re.compile(r"(?<![\w'-])(?:I{1,3}|IV|VI{0,3}|IX|XI{0,2})(?![\w'-])")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?%?(?![\dA-Z])")
 _BRACKET = re.compile(r"\([^()]{0,200}\)")
 _FOLLOWING_WORD = re.compile(r"\s?-?([^\W\d_]+)")
 _NUMBER_AND_WORD = re.compile(
     r"(?<![\w.])(?P<number>\d+(?:\.\d+)?%?)(?!\w)\s?-?(?P<word>[^\W\d_]+)"
 )
+
+
+_SYMBOLS = {
+    **{"microgram": "mcg", "µg": "mcg", "μg": "mcg", "ug": "mcg", "milligram": "mg", "gram": "g", "kilogram": "kg"},
+    **{"milliliter": "ml", "millilitre": "ml", "liter": "l", "litre": "l", "minute": "min", "hour": "h", "hr": "h"},
+}  # fmt: skip
+"""The symbols of units that are written out or otherwise, in lower case."""
 
 
 class NumberWords:
@@ -87,13 +95,21 @@ class NumberWords:
     def _has_same_unit(self, text: str, number: re.Match[str]) -> bool:
         units = self._units.get(number[0], set())
         following = _FOLLOWING_WORD.match(text, number.end())
-        return not units or following is None or following[1].lower() in units
+        return not units or following is None or _name_unit(following[1]) in units
 
     def _unify(self, number: str) -> str:
         if number.endswith("%") and self._are_probabilities:
             return f"{float(number[:-1]) / 100:g}"
         is_percent = number.endswith("%")
         return f"{float(number.rstrip('%')):g}" + ("%" if is_percent else "")
+
+
+def find_numeral(letter: str, options: tuple[str, ...]) -> int | None:
+    """Return the only option with a Roman numeral that is one letter: the V of "Type V collagen"."""
+    if letter not in ("I", "V", "X") or not all(map(_NUMERAL.search, options)):
+        return None
+    found = [index for index, text in enumerate(options) if letter in _NUMERAL.findall(text)]
+    return found[0] if len(found) == 1 else None
 
 
 def _write_digits(text: str) -> str:
@@ -135,5 +151,11 @@ def _list_units(texts: list[str]) -> dict[str, set[str]]:
     units: dict[str, set[str]] = {}
     for text in texts:
         for match in _NUMBER_AND_WORD.finditer(text):
-            units.setdefault(match["number"], set()).add(match["word"].lower())
+            units.setdefault(match["number"], set()).add(_name_unit(match["word"]))
     return units
+
+
+def _name_unit(word: str) -> str:
+    """Return a unit in lower case, by its symbol: "mg" for "milligrams"."""
+    unit = word.lower()
+    return _SYMBOLS.get(unit.removesuffix("s"), unit)

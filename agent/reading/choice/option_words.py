@@ -21,12 +21,16 @@ from agent.reading.words import ASCII_MARKS
 _MIN_LONG = 6  # letters of an option's word in which a slip of the pen is allowed
 _MIN_WITH_SLIP = 5  # letters of such a word with a slip: "yelow"
 _MIN_JOINED = 4  # letters of each of two words that may be written as one
+_MIN_OTHER_VOWEL = 7  # letters of a word with another vowel
+_ENDING = 3  # letters of an ending, in which a vowel tells words apart
+_VOWELS = "aeiou"
 _MAX_SHORT = 8  # words of a text in which initials are looked for
 _MAX_WORDS = 60  # of a text that is compared
 _WORD = re.compile(r"\d[\d.,]{0,30}\d%?|\d%?|[^\W\d_][^\W_]*(?:'[a-z]+)?|\d[^\W_]*")
 _COMPOUND = re.compile(r"(?<![^\W_])[^\W_]++(?:-[^\W_]++)+")
 _BRACKET = re.compile(r"\([^()]{0,200}\)")
 _ABBREVIATION = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{0,4}[A-Z](?=s?(?![\w-]))")
+_BRACKETED_ABBREVIATION = re.compile(r"(?<=[a-z]) ?\(([A-Z]{2,5})\)\W*$")
 # "neg." in "neg. cross test"
 _SHORTENED = re.compile(r"(?<![\w.])([A-Za-z]{3,8})\.(?=\s[a-z0-9])")
 _LONE_LETTER = re.compile(r"(?<=[a-z]\s)[A-Z](?![\w'])")
@@ -122,6 +126,8 @@ class OptionWords:
             is_exact: whether they must be the option's even then.
             is_decision: whether the text is known to choose an option, so that one of its words is enough.
         """
+        if is_exact:
+            text = self._drop_abbreviation(text)
         words = _split(text)
         if not words or len(words) > _MAX_WORDS:
             return None
@@ -156,6 +162,14 @@ class OptionWords:
         if index not in named and bool(_NEGATION.search(text)) != option.is_negative:
             return None
         return index
+
+    def _drop_abbreviation(self, text: str) -> str:
+        """Return a text without the abbreviation in brackets at its end, if no option has it."""
+        end = _BRACKETED_ABBREVIATION.search(text)
+        if end is None or find_stem(end[1]) in self._known:
+            return text
+        is_initials = any(end[1] in option.initials for option in self.options)
+        return text if is_initials else text[: end.start()]
 
     def _find_combination(self, stems: frozenset[str]) -> int | None:
         """Return the option with just the words of a text, if none of them is in that option only."""
@@ -352,6 +366,11 @@ def _is_slip(word: str, other: str) -> bool:
     while start < min(len(word), len(other)) and word[start] == other[start]:
         start += 1
     if len(word) == len(other):
+        if len(word) >= _MIN_OTHER_VOWEL and 2 <= start < len(word) - _ENDING:
+            # "nadalol", but not "nitrite" for "nitrate" or "macrocytic" for "microcytic"
+            is_vowel = word[start] in _VOWELS and other[start] in _VOWELS
+            if is_vowel and word[start + 1 :] == other[start + 1 :]:
+                return True
         swapped = word[:start] + word[start : start + 2][::-1] + word[start + 2 :]
         return swapped == other
     longer, shorter = (word, other) if len(word) > len(other) else (other, word)

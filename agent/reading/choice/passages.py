@@ -82,6 +82,12 @@ _LABEL = re.compile(
 _MAX_LABELLED = 8  # words behind a label
 
 
+# "Final answer" above the last line
+_HEADING = re.compile(
+    r"\W{0,3}(?:(?:my|the)\s)?(?:final|overall)\s(?:answer|choice|pick|verdict|decision|conclusion|diagnosis)\W{0,3}"
+)
+
+
 class Passage(NamedTuple):
     """A part of an answer that may state the option.
 
@@ -134,7 +140,7 @@ def _find_last_line(answer: MarkedAnswer) -> Iterator[Passage]:
     if len(answer.lines) < 2:
         return
     previous, last = answer.lines[-2], answer.lines[-1]
-    is_below_prose = (
+    is_below_prose = _HEADING.fullmatch(answer.lower, previous.start, previous.end) or (
         answer.plain[previous.end - 1] in ".!?:" and _count_words(answer, *previous) > 3
     )
     is_item = _LIST_MARK.match(answer.plain, last.start) is not None
@@ -143,9 +149,11 @@ def _find_last_line(answer: MarkedAnswer) -> Iterator[Passage]:
 
 
 def ends_with_label(answer: MarkedAnswer) -> bool:
-    """Return whether the last line is a label and what follows it: "Dx → stenosis" is no unfinished sentence."""
+    """Return whether the last line is a tick or label and what follows it, without a full stop: "Dx → stenosis"."""
     last = answer.lines[-1] if answer.lines else None
-    return last is not None and _LABEL.match(answer.lower, last.start) is not None
+    if last is None:
+        return False
+    return answer.text.startswith("✓", last.start) or bool(_LABEL.match(answer.lower, last.start))
 
 
 def _find_labelled(answer: MarkedAnswer, sentences: list[tuple[int, int]]) -> Iterator[Passage]:

@@ -18,6 +18,7 @@ from agent.reading.choice.lines import read_lines
 from agent.reading.choice.lists import find_listings, repeats_options
 from agent.reading.choice.marked_answer import MarkedAnswer
 from agent.reading.choice.normalise import normalise, normalise_with_positions
+from agent.reading.choice.number_words import find_numeral
 from agent.reading.choice.other_languages import apply_languages
 from agent.reading.choice.programs import read_program
 from agent.reading.choice.rankings import read_rankings
@@ -62,7 +63,7 @@ def extract_option(answer: str, options: tuple[str, ...]) -> int | None:
     lone_letter = _LONE_LETTER.fullmatch(answer) or _REPEATED_LETTER.fullmatch(answer)
     if lone_letter:
         index = ord(lone_letter[1].upper()) - ord("A")
-        return index if index < len(options) else None
+        return index if index < len(options) else find_numeral(lone_letter[1], options)
     if len(answer) > _MAX_LENGTH:
         return None
     claim = _read(normalise(answer), options)

@@ -59,7 +59,7 @@ _NUMERAL = re.compile(rf"[(](?:{'|'.join(_ROMAN)})[)]")
 _WHOLE_NUMERAL = re.compile(r"[(]?(ii|iii|iv)[).]{0,2}")
 _LEADS_TO_POSITION = re.compile(
     r"""
-    (?:^|[\n.!?:∴]\s?|\b(?:considering|given|based|overall|therefore|thus|hence|so|consequently|taken)\b[^,.\n]{0,40},\s|\b(?:is|be|choose|pick|select|take|with|for|on|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
+    (?:^|[\n.!?:∴]\s?|\b(?:considering|given|based|overall|therefore|thus|hence|so|consequently|taken|since|because|as)\b[^,.\n]{0,40},\s|\b(?:is|be|matches|corresponds\sto|fits|choose|pick|select|take|with|for|on|say|so|therefore|thus|hence)[,:]?\s|[=>]\s?)
     (?:the\s)? \Z
     """,
     re.VERBOSE,
@@ -73,8 +73,8 @@ _ENDS_STATEMENT = re.compile(
 
 def read_short_replies(answer: MarkedAnswer) -> list[OptionClaim]:
     """Return the claims of an answer that names its option neither by letter nor by words."""
-    if find_last_retraction(answer.text) is not None:
-        return []
+    if find_last_retraction(answer.text):
+        return []  # one at the beginning takes nothing back: "Hmm, ..."
     return [
         *_read_yes_or_no(answer),
         *_read_foreign_reply(answer),

@@ -336,7 +336,11 @@ class ClaimsOfText:
         if announced:
             kept = [line for line in kept if line.start >= announced[0].start]
         if self._sentences and len({line.number for line in kept}) > 1:
-            kept = [line for line in kept if not self._repeats_note(line)]
+            kept = [
+                line
+                for line in kept
+                if not self._repeats_note(line) and not self._breaks_off(line, kept)
+            ]
         if len({line.number for line in kept}) > 1:
             self._add_several(kept, last, is_announced=bool(announced))
         elif kept:
@@ -403,12 +407,16 @@ class ClaimsOfText:
         return measure_similarity(split_words(text), split_words(sentence))
 
     def _repeats_note(self, line: _NumberedLine) -> bool:
-        """Return whether a line is a sentence of the note, or its beginning where the answer breaks off."""
         sentence = self._sentences.get(line.number, "")
+        return split_words(self._plain[line.head.end() : line.end]) == split_words(sentence)
+
+    def _breaks_off(self, line: _NumberedLine, lines: list[_NumberedLine]) -> bool:
+        """Return whether the answer breaks off in a line that begins the note's next sentence after a repeated one."""
         text = self._plain[line.head.end() : line.end].strip()
+        sentence = self._sentences.get(line.number, "")
         if self._plain[line.end :].strip() or not sentence.startswith(text):
-            return split_words(text) == split_words(sentence)
-        return True
+            return False
+        return any(other.number == line.number - 1 and self._repeats_note(other) for other in lines)
 
     def _add_number(self, line: _NumberedLine, rule: str) -> None:
         self._add(line.number, line.start, line.end, rule, is_final=True)
