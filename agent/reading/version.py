@@ -13,6 +13,8 @@
 #    is stated later took the place of the exact one, and labels of another case and bare zeros stopped to be verdicts.
 # 7: until a value, option or verdict with which an answer ends that counts, weighs or begins anew took the place of the
 #    first one.
-# 8: these rules.
-READING_VERSION = 8
+# 8: until a verdict that ends an answer behind a sentence that it weighs, results of another case in brackets, and
+#    values that hold only under guesses at a missing input were told from results.
+# 9: these rules.
+READING_VERSION = 9
 """Increased whenever an answer may be read differently. Stored answers are read again only by `rescore`."""

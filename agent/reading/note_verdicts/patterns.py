@@ -594,6 +594,7 @@ CALLS_WRONG_SOMEWHERE = (
         rf"(?:is|are|contains?|has|have)\s(?:both\s|all\s)?(?:an?\s)?{WRONG_WORD}",
     ),
 )
+FINDS_NONE = re.compile(r"(?:i|we)\s(?:cannot|can't|never|couldn't|don't|didn't)\s")
 # One of these occurs in every retraction; looking for them first is much faster.
 WORDS_OF_RETRACTION = (
     *(

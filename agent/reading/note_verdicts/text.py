@@ -432,6 +432,8 @@ class ClaimsOfText:
             if self._may_call_correct(match):
                 self._add(NO_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
         for match in patterns.find_statements(patterns.CALLS_WRONG_SOMEWHERE, flat):
+            if patterns.FINDS_NONE.match(match[0]):
+                continue
             if not self._is_doubted(match.start(), match.end()):
                 self._add(SOME_ERROR, match.start(), match.end(), "stated verdict", is_final=False)
         if not patterns.DIGIT.search(flat):

@@ -354,17 +354,19 @@ def write_tables(answers: Sequence[Answer]) -> str:
 
 
 def write_page(page: str) -> str:
-    """Return the page with the figures of the unseen answers.
+    """Return the page with the figures of the last answers and those of all answers.
 
     Once the answers have been opened, and until others take their place, the page keeps the figures that were measured
     before.
     """
     before, _, rest = page.partition(BEGIN)
     after = rest.partition(END)[2]
-    unseen = [answer for answer in load_corpus() if answer.part == "unseen"]
+    answers = load_corpus()
+    unseen = [answer for answer in answers if answer.part == "unseen"]
     if not unseen:
         return page
-    return f"{before}{BEGIN}\n\n{write_tables(unseen)}\n\n{END}{after}"
+    whole = write_table(measure(answers), "family, all answers")
+    return f"{before}{BEGIN}\n\n{write_tables(unseen)}\n\n{whole}\n\n{END}{after}"
 
 
 def main() -> None:

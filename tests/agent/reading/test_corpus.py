@@ -18,14 +18,14 @@ from tests.agent.reading.corpus import (
 ANSWERS = load_corpus()
 UNSEEN = [answer for answer in ANSWERS if answer.part == "unseen"]
 MIN_SHARES = {
-    "choice": (0.98, 0.95),
-    "yesno": (0.99, 0.97),
-    "digit": (0.99, 0.99),
-    "numbers": (0.97, 0.89),
-    "medec": (0.97, 0.86),
-    "sql": (0.97, 0.99),
+    "choice": (0.997, 0.99),
+    "yesno": (0.997, 0.99),
+    "digit": (0.997, 0.99),
+    "numbers": (0.997, 0.97),
+    "medec": (0.997, 0.99),
+    "sql": (0.997, 0.99),
 }
-"""Lowest precision and recall by family on the unseen answers: what is reached, less a little."""
+"""Lowest precision and recall by family on the last answers: what is reached, less a little."""
 
 
 def test_half_of_the_corpus_is_written_and_half_real():
@@ -74,26 +74,26 @@ def test_queries_that_differ_in_more_than_comments_and_marks_differ(query: str, 
     assert write_gold("sql", query) != write_gold("sql", other)
 
 
-MIN_SHARES_IN_DEVELOPMENT = {
-    "choice": (0.998, 0.94),
-    "yesno": (0.998, 0.97),
-    "digit": (0.997, 0.95),
-    "numbers": (0.997, 0.96),
-    "medec": (0.993, 0.97),
-    "sql": (0.997, 0.98),
+MIN_SHARES_OF_ALL = {
+    "choice": (0.998, 0.95),
+    "yesno": (0.998, 0.975),
+    "digit": (0.999, 0.96),
+    "numbers": (0.999, 0.965),
+    "medec": (0.997, 0.975),
+    "sql": (0.999, 0.985),
 }
-"""The same on the answers on which the rules were improved.
+"""The same on all answers, on most of which the rules were improved. The goals are 0.997 and 0.95 in each family.
 
-Of two answers of MEDEC, the two readers disagree or a note is repeated; three numbers are read in answers of small
-models that claim another one too.
+Two answers with a repeated question, one that contradicts its reasoning, and one with a number beyond the note are read
+although both readers, or one of them, would ask back.
 """
 
 
-@pytest.mark.parametrize("family", sorted(MIN_SHARES_IN_DEVELOPMENT))
+@pytest.mark.parametrize("family", sorted(MIN_SHARES_OF_ALL))
 def test_answers_on_which_the_rules_were_improved_stay_read(family: str):
     answers = [answer for answer in ANSWERS if answer.family == family]
-    tally = measure([answer for answer in answers if answer.part == "development"])[family]
-    precision, recall = MIN_SHARES_IN_DEVELOPMENT[family]
+    tally = measure(answers)[family]
+    precision, recall = MIN_SHARES_OF_ALL[family]
     misread = [(answer.gold, value) for answer, value in tally.misread if value != UNREAD]
     assert tally.precision >= precision, misread
     assert tally.recall >= recall

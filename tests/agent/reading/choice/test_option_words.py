@@ -180,3 +180,26 @@ def test_forms_of_one_word_have_one_stem(one, other):
 )
 def test_different_words_have_different_stems(one, other):
     assert find_stem(one) != find_stem(other)
+
+
+def test_a_unit_that_is_written_out_is_that_of_the_option():
+    doses = ("200 mcg", "400 mcg", "600 mcg", "1000 mcg")
+    assert extract_option("Six hundred micrograms.", doses) == 2
+    assert extract_option("Six hundred milligrams.", doses) is None
+
+
+def test_a_letter_that_is_a_roman_numeral_of_one_option_names_it():
+    types = ("Type I collagen", "Type VI collagen", "Type V collagen", "Type IV collagen")
+    assert extract_option("V", types) == 2
+    assert extract_option("X", types) is None
+    assert extract_option("V", ("Vitamin A", "Type V collagen")) is None
+
+
+def test_a_temperature_names_no_option_by_its_degrees():
+    assert extract_option("I'd go with 55 °C here, the usual limit.", ("65", "35", "45", "55")) == 3
+
+
+@pytest.mark.parametrize("word", ["nitrite", "macrocytic", "prosodin"])
+def test_a_vowel_that_makes_another_word_is_no_slip(word):
+    options = ("Nitrate", "Microcytic", "Prazosin", "Nadolol")
+    assert extract_option(word, options) is None
