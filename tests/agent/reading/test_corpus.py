@@ -28,10 +28,10 @@ MIN_SHARES = {
 """Lowest precision and recall by family on the last answers: what is reached, less a little."""
 
 
-def test_half_of_the_corpus_is_written_and_half_real():
+def test_much_of_the_corpus_is_written_in_many_forms():
     written = sum(answer.source == "written" for answer in ANSWERS)
     assert len(ANSWERS) >= 1_500
-    assert len(ANSWERS) / 3 < written < 2 * len(ANSWERS) / 3
+    assert 0.3 * len(ANSWERS) < written < 0.7 * len(ANSWERS)
 
 
 def test_the_gold_is_what_both_readers_read_and_otherwise_nothing():
