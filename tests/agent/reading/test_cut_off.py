@@ -17,7 +17,7 @@ FAMILIES: dict[str, tuple[str, ValueKind]] = {
     "medec": ("medec_error_flag_accuracy", "verdict"),
     "sql": ("ehr_sql_execution_accuracy", "query"),
 }
-MAX_WRONG = {"numbers": 0.01, "medec": 0.025, "sql": 0.04}
+MAX_WRONG = {"numbers": 0.01, "medec": 0.027, "sql": 0.04}
 """Largest share of cut answers read as another value.
 
 A whole query may be followed by a correction that was cut, and a verdict by another one that contradicts it.
