@@ -26,6 +26,11 @@ _PART_OF_MONTH_BEFORE = regex.compile(r"(?i)(?<![\p{L}\d])(?:mid|early|late)[ -]
 _NUMERIC = regex.compile(r"\d{1,2}[/.-]\d")
 _EXTENSION_BEFORE = regex.compile(r"(?i)(?<![\p{L}\d])(?:ext?n?\.?|x) ?$")
 _GROUP_BEFORE = regex.compile(r"(?<![\w./,-])(?:\d{1,6}/|(?:\d{3,6} ){1,3})$")
+# "tracking RR 771 203 918", "hosp no rx 33 09 82": letters between the word for a number and its digits.
+_LETTERS_BEFORE = regex.compile(
+    r"(?i)(?:#|(?<!\p{L})(?:no\.?|num(?:ber)?|id|serial|tracking|ref(?:erence)?|chart|card|code|case|file|session)"
+    r"[:#]? ?)(?<!\p{L})(?!(?:MRN|NHS|NHI|NPI|DEA|SSN|DOB|TEL|FAX)\b)((?-i:[A-Z]{2,5})|[b-df-hj-np-tv-z]{2,4})[ -]$"
+)
 _REST_AFTER = regex.compile(r"_\w{1,20}")
 
 _INITIAL_AFTER = regex.compile(
@@ -100,11 +105,14 @@ def _add_extension_label(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _add_groups(text: str, start: int, end: int) -> tuple[int, int]:
-    """Grow over the groups of digits before a number, and over the rest of a code after an underscore."""
+    """Grow over the groups of digits and letters before a number, and over the rest of a code after an underscore."""
     if text[start].isdigit() or text[max(0, start - 1) : start] == "/":
         before = _GROUP_BEFORE.search(text, max(0, start - _REACH), start)
         if before is not None:
             start = before.start()
+        letters = _LETTERS_BEFORE.search(text, max(0, start - _REACH), start)
+        if letters is not None:
+            start = letters.start(1)
     after = _REST_AFTER.match(text, end)
     return start, after.end() if after else end
 
