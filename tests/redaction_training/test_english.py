@@ -16,6 +16,7 @@ from agent.redaction.models.train import Example
 faker = pytest.importorskip("faker", reason="training needs faker: pip install -e '.[train]'")
 
 english = importlib.import_module("benchmarks.redaction_training.english")
+english_model = importlib.import_module("benchmarks.redaction_training.english_model")
 shapes = importlib.import_module("benchmarks.redaction_training.shapes")
 shorthand = importlib.import_module("benchmarks.redaction_training.shorthand")
 
@@ -104,7 +105,12 @@ def test_the_shipped_model_was_made_by_this_generator() -> None:
     made = read_network(folder).meta.made
     if made["faker"] != faker.VERSION:
         pytest.skip("another version of faker draws other names")
-    assert made["generator"] == english.generator_digest(int(str(made["seed"])))
+    assert made["generator"] == english.generator_digest(
+        english_model.SEED, english_model.SHAPES, english_model.DOCUMENTS
+    )
+    assert (made["seed"], made["steps"]) == (english_model.SEED, english_model.STEPS)
+    assert read_network(folder).meta.shape == english_model.SHAPE
+    assert read_network(folder).meta.bounds == english_model.BOUNDS
 
 
 @pytest.mark.full

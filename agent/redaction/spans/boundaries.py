@@ -83,6 +83,10 @@ _STATEMENT_AFTER_NAME = regex.compile(
     r"(?<=[\p{L}\p{M}.,)])[\s,]{1,3}(?:NO|DO|DOES|DID|WITH|WITHIN|HAS|HAVE|HAD|IS|WAS|FOR|FROM|REPORTS|STATES|SAYS|SIN|CON"
     r"|no|does|did|with|within|has|have|had|is|was|for|from|reports|states|says|sin|con)\Z"
 )
+# "Agreed, Okonjo."
+_REPLY_BEFORE_NAME = regex.compile(
+    r"(?i)(?:agreed|thanks|thank you|noted|understood|correct|yes|okay|ok|sorry|hello|hi|dear|well),\s{1,2}(?=\p{L})"
+)
 _LAST_WORD = regex.compile(r"(?<=[\p{L}\p{M}.,)])([\s,/]{1,3})(\p{Lu}[\p{Lu}\d]{1,5})\Z")
 _SMALL = regex.compile(r"\p{Lu}\p{Ll}")
 _VOWEL = regex.compile(r"[AEIOUY]")
@@ -275,6 +279,8 @@ def _trim_once(start: int, end: int, entity: str, text: str) -> tuple[int, int]:
         if not abbreviation.search(text, start, end):
             end -= 1
     if entity == "NAME":
+        reply = _REPLY_BEFORE_NAME.match(text, start, end)
+        start = start if reply is None else reply.end()
         end = _find_end_of_name(start, end, text)
     return start, end
 

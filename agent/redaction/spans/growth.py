@@ -44,6 +44,7 @@ _GIVEN_AND_INITIAL_AFTER = regex.compile(
 )
 _CAPITALS_BEFORE = regex.compile(r"(?<![\p{L}\d-])(\p{Lu}{3,20})(?: {2,3}|, ?)$")
 _SURNAME_AFTER = regex.compile(r"[)\"”’'] (\p{Lu}\p{Ll}{3,20})(?![\p{L}\d])(?!['’]s? )")
+_SECOND_IN_BRACKETS = regex.compile(r" \p{Lu}\p{Ll}{2,20}(?=\))")  # "(David Child)"
 _DEGREE_AFTER = compile_pattern(r",? (?:BSN|CNM|MSN|DVM|RMN|FNP|MBBS|FRCP|FRCS)(?![\p{L}\d])", "en")
 
 _TITLE_AFTER = regex.compile(r" (\p{Lu}[\p{L}]{0,15}(?:['’]s)?)(?![\p{L}\d])")
@@ -133,6 +134,9 @@ def _add_parts_of_name(text: str, start: int, end: int) -> tuple[int, int]:
     surname = _SURNAME_AFTER.match(text, end)
     if surname is not None and _is_unlisted(surname.group(1)):
         end = surname.end()
+    second = _SECOND_IN_BRACKETS.match(text, end)
+    if second is not None and value.isalpha() and text[max(0, start - 1) : start] == "(":
+        end = second.end()
     rest = _REST_AFTER.match(text, end)
     return start, rest.end() if rest else end
 

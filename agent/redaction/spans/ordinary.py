@@ -106,7 +106,17 @@ _LANGUAGE_BEFORE = regex.compile(
 # "Sr. NOT": the models take suffixes apart from their names, at times with the stressed word behind them.
 _SUFFIXES_AND_STRESSED_WORDS = frozenset({"jr", "sr", "not", "denies"})
 _BARE_PAIR = regex.compile(r"\d{1,2}/\d{1,2}")
-_UNITS = frozenset({"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery"})
+_UNITS = frozenset(
+    {"ward", "unit", "clinic", "suite", "theatre", "theatres", "resus", "recovery", "floor"}
+)
+# "38.2 Cel": what follows a measured value at once is its unit.
+_VALUE_BEFORE = regex.compile(r"\d[.,]\d{1,3} $")
+_LONGEST_UNIT = 4  # letters
+_THERAPY_AFTER = regex.compile(
+    r"(?i) (?:transfusions?|infusions?|therapy|prophylaxis|levels?)(?!\p{L})"
+)
+_THERAPY_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:overload|transfusion|infusion|level) of $")
+_DOSE_BEFORE = regex.compile(r"(?i)(?<!\p{L})(?:dos(?:e|es|age)|tablets?|capsules?|mg|mcg) of $")
 _LISTS_OF_TIMES = (
     "times_in_words", "months", "months_in_short", "weekdays", "weekdays_in_short", "one_to_nine", "teens", "ordinals",
 )  # fmt: skip
@@ -199,7 +209,7 @@ def _is_ordinary(span: Span, text: str) -> bool:
         is_word = all(_is_plain(part) or is_listed_eponym(part) for part in parts)
         return is_word and not any(map(_tells_time, parts))
     before = text[max(0, span.start - _REACH) : span.start]
-    if _is_answer(span, text, parts):
+    if _is_answer(span, text, parts) or _is_measured_or_dosed(before, parts):
         return True
     if _LABEL_BEFORE.search(before) or any(part.lower() in _read_titles() for part in parts):
         return False
@@ -241,6 +251,15 @@ def _is_date_of_nobody(span: Span, text: str, value: str) -> bool:
     )
 
 
+def _is_measured_or_dosed(before: str, parts: list[str]) -> bool:
+    """Return whether one word is the unit of a value, or in small letters what a dose is of."""
+    if len(parts) > 1:
+        return False
+    if len(parts[0]) <= _LONGEST_UNIT and _VALUE_BEFORE.search(before):
+        return True
+    return parts[0].islower() and _DOSE_BEFORE.search(before) is not None
+
+
 def _is_answer(span: Span, text: str, parts: list[str]) -> bool:
     """Return whether a detection is the first word of what somebody says, and the sentence goes on."""
     if len(parts) > 1 or _ANSWER_AFTER.match(text, span.end) is None:
@@ -267,6 +286,8 @@ def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
     before = text[max(0, span.start - _REACH) : span.start]
     if all(map(_is_country, _LIST.split(name))):
         return _is_of_a_study_or_journey(span, text)
+    if _is_named_condition(span, text, value):
+        return True
     if name in _read_names("public_bodies"):
         return _WORK.search(before) is None
     if name in _read_names("eponyms_alone"):
@@ -274,6 +295,14 @@ def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
         is_of_person = _NAME_BEFORE.search(before) or regex.match(_SAID_OF_PEOPLE, after)
         return not is_of_person or after.startswith(("'s ", "’s "))
     return False
+
+
+def _is_named_condition(span: Span, text: str, value: str) -> bool:
+    """Return whether a detection is an eponym with the clinical word behind it: "Bell palsy"."""
+    eponym, _, rest = value.partition(" ")
+    if not rest.islower() or not is_listed_eponym(eponym) or not all(map(is_safe, rest.split())):
+        return False
+    return regex.match(_SAID_OF_PEOPLE, text[span.start + len(eponym) : span.end + _REACH]) is None
 
 
 def _is_people(word: str) -> bool:
@@ -314,6 +343,8 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
         if _is_kind_of_unit(parts):
             return True
         return _is_people(parts[0]) and " ".join(parts[1:]).islower()
+    if _is_abbreviation(parts[-1]) and _is_of_therapy(span, text):
+        return True
     if all(map(_is_long_abbreviation, parts)) and not _is_said_of_person(span, text):
         return True
     if all(map(_is_plain_or_term, parts)) and any(map(_is_term, parts)):
@@ -326,13 +357,23 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     return _is_without_person(span, text, parts)
 
 
+def _is_of_therapy(span: Span, text: str) -> bool:
+    """Return whether an abbreviation is what is given: "PPF transfusion", "overload of PPF"."""
+    if _THERAPY_AFTER.match(text, span.end):
+        return True
+    return _THERAPY_BEFORE.search(text, max(0, span.start - _REACH), span.start) is not None
+
+
 def _is_kind_of_unit(parts: list[str]) -> bool:
-    """Return whether words denote a unit that every hospital has: "Derm clinic", "theatre"."""
-    *fields, unit = [part.lower() for part in parts]
+    """Return whether words denote a unit that every hospital has: "Derm clinic", "the floor - MRI", "Orthopedic"."""
+    known = [part for part in parts if part != "the" and not _is_abbreviation(part)]
+    if not known:
+        return len(parts) > 1
+    *fields, unit = [part.lower() for part in known]
     if unit not in _UNITS:
-        return False
+        return len(parts) == 1 and unit in _read_fields()
     if not fields:
-        return parts[0].islower()
+        return known[0].islower()
     return all(field in _read_fields() or field in words("clinical_shorthand") for field in fields)
 
 

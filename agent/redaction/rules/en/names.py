@@ -91,6 +91,22 @@ def everyday() -> frozenset[str]:
 
 # A value in a name field is a name, however it is written.
 RULES = (
+    Rule(  # "Holloway asked for this list."
+        "NAME",
+        ANYWHERE,
+        r"(?<=(?:^|[.!?;\n])\s{0,2})(?-i:\p{Lu}\p{Ll}{4,15})(?= (?:(?:asked|phoned|e-?mailed|texted|called) (?:for|to|me"
+        r"|us|that|about|if|whether|back)|has (?:one|two|three|four|five) (?:sons?|daughters?|brothers?|sisters?))\b)"
+        r"(?<!\b(?i:\L<family>|\L<roles>|\L<professions>|patient|client|family|police|ambulance|pharmacy|some(?:body|one)"
+        r"|every(?:body|one)|any(?:body|one)|partner|student|resident|woman|child|caller))",
+        (" asked ", " phoned ", "mailed ", " texted ", " called ", " has "),
+    ),
+    Rule(  # "Referring doctors:\nA. Zellweger\nB. Szczepanik"
+        "NAME",
+        ANYWHERE,
+        r"(?<=(?i:doctors|physicians|surgeons|consultants|nurses|clinicians|providers|contacts): ?\n"
+        r"(?:(?:\p{Lu}\. )?\p{Lu}[\p{L}'’-]{2,20}\n){0,8}\p{Lu}\. )\p{Lu}[\p{L}'’-]{2,20}(?=\n|$)",
+        ("s:\n", "s: \n"),
+    ),
     Rule(  # "trop for Ferreira bed 22"
         "NAME",
         WORDS,

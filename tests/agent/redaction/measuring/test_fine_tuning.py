@@ -33,7 +33,7 @@ def test_it_finds_what_it_was_shown_and_the_packages_own_does_not(tmp_path: Path
 def test_one_that_forgets_is_not_written(tmp_path: Path):
     """What it learns from calls nobody by name, what it is measured on does."""
     taught = []
-    for number in range(400):
+    for number in range(1_200):
         text = f"case {number}: Zbysko Quatrell wrote the plan, Ilva Thornquay read it, sat out in chair."
         names = [
             (text.index(name), text.index(name) + len(name), "NAME")

@@ -105,14 +105,9 @@ DATES = ("Duc Tran s/p Whipple 3/28, drain amylase high", "seen after Nissen 5/1
 # Sentences in which neither the rules nor the model find the name.
 NOT_FOUND = frozenset(
     {
-        "Turner's wife is at bedside.",
-        "Virginia Apgar visited today.",
         "paged Rankin x2, no answer",
         "bed 4 Norton stable, tol diet",
-        "rm 12 Bishop - PT to see",
         "Morse 84 yo F with hip pain",
-        "Reynolds to review in am",
-        "Roth refused meds.",
     }
 )
 

@@ -31,6 +31,7 @@ def grow(text: str, *found: tuple[str, str]) -> list[str]:
         ("Pt AMADI-COLLINS,PRECIOUS  309", "NAME", "AMADI-COLLINS", "AMADI-COLLINS,PRECIOUS"),
         ("Pt  TUHIWAI, Mere A    NHI", "NAME", "TUHIWAI", "TUHIWAI, Mere A"),
         ("HOLLOWAY, Type B aortic", "NAME", "HOLLOWAY", "HOLLOWAY"),
+        ("husband (Ibrahim Steps) came", "NAME", "Ibrahim", "Ibrahim Steps"),
         ("outside Coldwater Gap and", "LOCATION", "Coldwater", "Coldwater Gap"),
         ("at casa verde linens and", "NAME", "casa verde", "casa verde linens"),
     ],
