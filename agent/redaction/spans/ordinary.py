@@ -204,7 +204,8 @@ def _is_ordinary(span: Span, text: str) -> bool:
     if not parts:
         return True
     if len(parts) > _MOST_WORDS:
-        return value in read_entries("en", "public_bodies")
+        is_public = value in read_entries("en", "public_bodies")
+        return is_public or (_are_countries(value) and _is_of_a_study_or_journey(span, text))
     if span.entity == "DATE":
         is_word = all(_is_plain(part) or is_listed_eponym(part) for part in parts)
         return is_word and not any(map(_tells_time, parts))
@@ -284,7 +285,7 @@ def _is_term_of_the_world(span: Span, text: str, value: str) -> bool:
     """Return whether a detection is a country, a public body or an eponym, and not said of a person."""
     name = value.strip(" .,;:'’\"()").removesuffix("'s").removesuffix("’s")
     before = text[max(0, span.start - _REACH) : span.start]
-    if all(map(_is_country, _LIST.split(name))):
+    if _are_countries(name):
         return _is_of_a_study_or_journey(span, text)
     if _is_named_condition(span, text, value):
         return True
@@ -320,6 +321,10 @@ def _is_country(name: str) -> bool:
     return _is_people(name) or _PART_OF_COUNTRY.sub("", name, count=1) in _read_names("countries")
 
 
+def _are_countries(names: str) -> bool:
+    return all(map(_is_country, _LIST.split(names)))
+
+
 @cache
 def _read_credentials() -> frozenset[str]:
     lines = read_entries("en", "credentials")
@@ -342,7 +347,8 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
     if span.entity == "FACILITY":
         if _is_kind_of_unit(parts):
             return True
-        return _is_people(parts[0]) and " ".join(parts[1:]).islower()
+        if len(parts) > 1:
+            return _is_people(parts[0]) and " ".join(parts[1:]).islower()
     if _is_abbreviation(parts[-1]) and _is_of_therapy(span, text):
         return True
     if all(map(_is_long_abbreviation, parts)) and not _is_said_of_person(span, text):

@@ -94,8 +94,8 @@ RULES = (
     Rule(  # "Holloway asked for this list."
         "NAME",
         ANYWHERE,
-        r"(?<=(?:^|[.!?;\n])\s{0,2})(?-i:\p{Lu}\p{Ll}{4,15})(?= (?:(?:asked|phoned|e-?mailed|texted|called) (?:for|to|me"
-        r"|us|that|about|if|whether|back)|has (?:one|two|three|four|five) (?:sons?|daughters?|brothers?|sisters?))\b)"
+        r"(?<=(?:^|[.!?;\n])\s{0,2})(?-i:\p{Lu}\p{Ll}{4,15})(?= (?:(?:asked|phoned|e-?mailed|texted|called) (?:for|to"
+        r"|me|us|that|about|if|whether|back)|has (?:one|two|three|four|five) (?:sons?|daughters?|brothers?))\b)"
         r"(?<!\b(?i:\L<family>|\L<roles>|\L<professions>|patient|client|family|police|ambulance|pharmacy|some(?:body|one)"
         r"|every(?:body|one)|any(?:body|one)|partner|student|resident|woman|child|caller))",
         (" asked ", " phoned ", "mailed ", " texted ", " called ", " has "),
