@@ -456,6 +456,14 @@ CORPORA = [
         ],
     ),
     (
+        "invented_documents_second.jsonl",
+        EngineChoice("hipaa_safe_harbor"),
+        [
+            ("core recall", lambda found: found.all.core, 0.85, 0.98, True),
+            ("over-redaction", lambda found: found.over, 0.95, 0.1, False),
+        ],
+    ),
+    (
         DISGUISES.name,
         EngineChoice("hipaa_safe_harbor"),
         [("identifiers fully covered", lambda found: found.all.full, 0.9, 0.97, True)],
