@@ -55,10 +55,13 @@ def skip_or_fail(name: str, error: NotInstalledError) -> NoReturn:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of one server in one process; the tests of other folders are passed here too."""
     for item in items:
-        for name in ("real_server", "engine"):
-            if isinstance(item, pytest.Function) and name in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.xdist_group(f"{name}-{item.callspec.params[name]}"))
+        if not item.path.is_relative_to(Path(__file__).parent):
+            continue
+        for name, value in getattr(getattr(item, "callspec", None), "params", {}).items():
+            if name in ("real_server", "engine"):
+                item.add_marker(pytest.mark.xdist_group(f"{name}-{value}"))
 
 
 @pytest.hookimpl(wrapper=True)
