@@ -56,10 +56,14 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     mark_cases_beyond_samples(items)  # before pytest selects by marker
     yield
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if hasattr(
+        config, "workerinput"
+    ):  # a process of xdist, unlike a pytest that a test starts there
         begin_with_slow_files(items)
 
 

@@ -140,6 +140,7 @@ def test_every_metric_and_label_that_rules_and_dashboards_name_is_in_a_real_scra
         file.write("service_tls_certificate: keys/service.pem\nservice_tls_key: keys/service.pem\n")
     joined.service.reload()
     joined.visit().get("/")
+    served.get("/v1/log/checkpoint")
     pages = {"agent": scrape_agent(joined), "aggregator": served.get("/metrics").text}
     free = {
         "route": {route.path for route in (*PAGES, *API, *PROBES)},

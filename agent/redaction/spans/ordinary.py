@@ -31,7 +31,7 @@ _GAP = regex.compile(rf"[\s,.'’\"“”&/()-]{{0,{_GAP_LENGTH}}}")
 
 # The models take these for names in transcripts, where a speaker breaks off ("of your-"), and in mixed texts.
 _READ_AS_NAMES = frozenset(
-    {"your", "and", "the", "you", "this", "that", "with", "from", "was", "were", "have"}
+    {"your", "and", "the", "you", "this", "that", "with", "from", "was", "were", "have", "hm"}
 )
 _JOINTS = frozenset({"and", "of", "the", "for"})
 _TERM = compile_pattern(r"(?i)\p{L}*\L<medical_endings>s?", "en")

@@ -58,7 +58,7 @@ def registry_file(version: int, *signers: Signer, **changes: Any) -> bytes:
 
 
 @pytest.fixture
-def federation(tmp_path: Path) -> Federation:
+def membership(tmp_path: Path) -> Federation:
     made = Federation(tmp_path)
     made.join(MEMBERSHIP, AGENT_KEYID)
     return made
@@ -170,40 +170,40 @@ def test_the_token_is_kept_in_no_file_of_the_site(
     tmp_path: Path, desk: Desk, aggregator: Aggregator
 ) -> None:
     invite = read_invite(write_invite(tmp_path / "invite.json"))
-    federation = Federation(tmp_path / "submissions")
+    membership = Federation(tmp_path / "submissions")
     (tmp_path / "submissions").mkdir()
-    federation.join(replace(MEMBERSHIP, url=invite.url), AGENT_KEYID)
+    membership.join(replace(MEMBERSHIP, url=invite.url), AGENT_KEYID)
     request = sign_request(
         make_request(invite, world.AGENT, world.STEWARD.public, 1), world.STEWARD
     )
-    federation.keep_request(request)
+    membership.keep_request(request)
     post_request(aggregator, request)
     for path in (tmp_path / "submissions").rglob("*"):
         assert not path.is_file() or TOKEN.encode() not in path.read_bytes()
     assert all(TOKEN.encode() not in sent.body for sent in desk.seen)
 
 
-def test_a_site_does_not_change_sides_unnoticed(federation: Federation) -> None:
-    federation.join(
+def test_a_site_does_not_change_sides_unnoticed(membership: Federation) -> None:
+    membership.join(
         replace(MEMBERSHIP, url="https://board.example"), AGENT_KEYID
     )  # the same again, with an address
     with pytest.raises(ConfigError, match=r"belongs to board\.example"):
-        federation.join(replace(MEMBERSHIP, deployment="evil.example"), AGENT_KEYID)
-    federation.take(registry_file(4), world.TODAY)
+        membership.join(replace(MEMBERSHIP, deployment="evil.example"), AGENT_KEYID)
+    membership.take(registry_file(4), world.TODAY)
     with pytest.raises(ConfigError, match=r"belongs to board\.example"):
-        federation.join(replace(MEMBERSHIP, site=world.OTHER_SITE), AGENT_KEYID)
+        membership.join(replace(MEMBERSHIP, site=world.OTHER_SITE), AGENT_KEYID)
 
 
 def test_a_new_invite_takes_the_place_of_one_that_led_nowhere(
-    federation: Federation, tmp_path: Path
+    membership: Federation, tmp_path: Path
 ) -> None:
     """Its id stands in the registry, with the keys of whoever was faster."""
-    federation.take(registry_file(4), world.TODAY)
-    federation.keep_request(b"old")
+    membership.take(registry_file(4), world.TODAY)
+    membership.keep_request(b"old")
     new = replace(MEMBERSHIP, site="s-00000009")
-    federation.join(new, world.STRANGER.public.keyid)
-    assert federation.read_membership() == new
-    assert federation.read_request() is None
+    membership.join(new, world.STRANGER.public.keyid)
+    assert membership.read_membership() == new
+    assert membership.read_request() is None
     assert not list((tmp_path / "registry").iterdir())
 
 
@@ -229,19 +229,19 @@ def test_without_an_invite_there_is_no_federation(tmp_path: Path) -> None:
         Federation(tmp_path).read_registry(world.TODAY)
 
 
-def test_the_first_registry_needs_the_roots_of_the_invite(federation: Federation) -> None:
+def test_the_first_registry_needs_the_roots_of_the_invite(membership: Federation) -> None:
     with pytest.raises(DeliveryError, match="not signed by the roots"):
-        federation.take(
+        membership.take(
             registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)), world.TODAY
         )
-    assert federation.take(registry_file(4), world.TODAY).version == 4
-    assert federation.read_registry(world.TODAY).version == 4
+    assert membership.take(registry_file(4), world.TODAY).version == 4
+    assert membership.read_registry(world.TODAY).version == 4
 
 
-def test_the_registry_never_goes_back_and_never_changes(federation: Federation) -> None:
-    federation.take(registry_file(4), world.TODAY)
-    federation.take(registry_file(5), world.TODAY)
-    assert federation.take(registry_file(5), world.TODAY).version == 5
+def test_the_registry_never_goes_back_and_never_changes(membership: Federation) -> None:
+    membership.take(registry_file(4), world.TODAY)
+    membership.take(registry_file(5), world.TODAY)
+    assert membership.take(registry_file(5), world.TODAY).version == 5
     for data, what in (
         (registry_file(4), "older than the one"),
         (registry_file(5, expires_day=world.TODAY + 7), "its content differs"),
@@ -254,18 +254,18 @@ def test_the_registry_never_goes_back_and_never_changes(federation: Federation) 
         (b"{}", "does not verify"),
     ):
         with pytest.raises(DeliveryError, match=what):
-            federation.take(data, world.TODAY)
-        assert federation.read_registry(world.TODAY).version == 5
+            membership.take(data, world.TODAY)
+        assert membership.read_registry(world.TODAY).version == 5
 
 
-def test_an_expired_registry_is_not_used(federation: Federation) -> None:
-    federation.take(registry_file(4), world.TODAY)
+def test_an_expired_registry_is_not_used(membership: Federation) -> None:
+    membership.take(registry_file(4), world.TODAY)
     with pytest.raises(DisclosureError, match="registry 4 has expired"):
-        federation.read_registry(world.TODAY + 100)
+        membership.read_registry(world.TODAY + 100)
 
 
 def test_a_site_that_slept_walks_through_a_change_of_roots(
-    federation: Federation, desk: Desk, aggregator: Aggregator
+    membership: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     new = (world.NEW_ROOT.public,)
     desk.registries = [
@@ -274,23 +274,23 @@ def test_a_site_that_slept_walks_through_a_change_of_roots(
         registry_file(3, world.ROOT, world.NEW_ROOT, roots=new),
         registry_file(4, world.NEW_ROOT, roots=new),
     ]
-    federation.take(desk.registries[0], world.TODAY)
-    assert federation.update(aggregator, world.TODAY).version == 4
-    assert federation.update(aggregator, world.TODAY).version == 4
-    assert federation.read_registry(world.TODAY).roots == new
+    membership.take(desk.registries[0], world.TODAY)
+    assert membership.update(aggregator, world.TODAY).version == 4
+    assert membership.update(aggregator, world.TODAY).version == 4
+    assert membership.read_registry(world.TODAY).roots == new
 
 
 def test_a_site_that_slept_fetches_no_version_that_changed_other_things(
-    federation: Federation, desk: Desk, aggregator: Aggregator
+    membership: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     desk.registries = [registry_file(version) for version in range(1, 41)]
-    federation.take(desk.registries[0], world.TODAY)
-    assert federation.update(aggregator, world.TODAY).version == 40
+    membership.take(desk.registries[0], world.TODAY)
+    assert membership.update(aggregator, world.TODAY).version == 40
     assert [request.path for request in desk.seen] == ["/v1/registry"]
 
 
 def test_a_site_that_slept_finds_each_of_several_changes_of_roots(
-    federation: Federation, desk: Desk, aggregator: Aggregator
+    membership: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     roots = [world.ROOT, world.NEW_ROOT, world.STRANGER]
     for version in range(1, 61):
@@ -299,52 +299,52 @@ def test_a_site_that_slept_finds_each_of_several_changes_of_roots(
         if version in {20, 40}:
             signers = [roots[number - 1], roots[number]]
         desk.registries.append(registry_file(version, *signers, roots=(roots[number].public,)))
-    federation.take(desk.registries[0], world.TODAY)
-    assert federation.update(aggregator, world.TODAY).version == 60
-    assert federation.read_registry(world.TODAY).roots == (world.STRANGER.public,)
+    membership.take(desk.registries[0], world.TODAY)
+    assert membership.update(aggregator, world.TODAY).version == 60
+    assert membership.read_registry(world.TODAY).roots == (world.STRANGER.public,)
     assert len(desk.seen) < 20
 
 
 def test_a_change_of_roots_that_the_old_ones_did_not_sign_is_refused(
-    federation: Federation, desk: Desk, aggregator: Aggregator
+    membership: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
     new = (world.NEW_ROOT.public,)
     desk.registries = [registry_file(1), registry_file(2, world.NEW_ROOT, roots=new)]
-    federation.take(desk.registries[0], world.TODAY)
+    membership.take(desk.registries[0], world.TODAY)
     with pytest.raises(DeliveryError, match="not accepted"):
-        federation.update(aggregator, world.TODAY)
-    assert federation.read_registry(world.TODAY).version == 1
+        membership.update(aggregator, world.TODAY)
+    assert membership.read_registry(world.TODAY).version == 1
 
 
 def test_a_registry_that_claims_a_version_far_away_does_not_keep_the_site_busy(
-    federation: Federation, desk: Desk, aggregator: Aggregator
+    membership: Federation, desk: Desk, aggregator: Aggregator
 ) -> None:
-    federation.take(registry_file(1), world.TODAY)
+    membership.take(registry_file(1), world.TODAY)
     desk.instead = lambda _: Reply(
         registry_file(2**31 - 1, world.NEW_ROOT, roots=(world.NEW_ROOT.public,))
     )
     with pytest.raises(DeliveryError, match="not accepted"):
-        federation.update(aggregator, world.TODAY)
+        membership.update(aggregator, world.TODAY)
     assert len(desk.seen) < 40
-    assert federation.read_registry(world.TODAY).version == 1
+    assert membership.read_registry(world.TODAY).version == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"nonsense", b"null"])
 def test_an_answer_that_is_no_registry_is_not_taken(
-    federation: Federation, desk: Desk, aggregator: Aggregator, body: bytes
+    membership: Federation, desk: Desk, aggregator: Aggregator, body: bytes
 ) -> None:
-    federation.take(registry_file(1), world.TODAY)
+    membership.take(registry_file(1), world.TODAY)
     desk.instead = lambda _: Reply(body)
     with pytest.raises(DeliveryError, match="not accepted"):
-        federation.update(aggregator, world.TODAY)
+        membership.update(aggregator, world.TODAY)
 
 
-def test_a_changed_registry_file_stops_everything(federation: Federation, tmp_path: Path) -> None:
-    federation.take(registry_file(1), world.TODAY)
+def test_a_changed_registry_file_stops_everything(membership: Federation, tmp_path: Path) -> None:
+    membership.take(registry_file(1), world.TODAY)
     path = tmp_path / "registry" / "00000001.dsse.json"
     path.write_bytes(registry_file(1, world.STRANGER, roots=(world.STRANGER.public,)))
     with pytest.raises(DisclosureError, match="does not verify"):
-        federation.read_registry(world.TODAY)
+        membership.read_registry(world.TODAY)
 
 
 def test_the_registry_under_which_a_link_was_made_is_found_again(

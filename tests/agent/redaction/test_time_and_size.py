@@ -33,6 +33,7 @@ def limit(seconds: float, pattern: str | None = None) -> Engine:
 
 def test_text_on_which_a_pattern_never_ends_is_withheld_in_time():
     slow = limit(0.5, SLOW_PATTERN)
+    slow.redact("Mr. Holloway has gout.")  # lists are read, patterns compiled
     began = time.process_time()
     shown = slow.redact_record([SLOW_TEXT, "Mr. Holloway has gout."])
     assert shown == ["[WITHHELD: time limit]", "[NAME-1] has gout."]
@@ -157,7 +158,9 @@ def test_a_text_of_300_000_characters_is_read_to_its_end(engine: Engine):
         "name: J\\u006fhn Sm\\u0069th; %4Ane D%6fe. ", '{{"name": "Ab{a}k Zor{b}", "mrn": {n}}}\n',
     ],
 )  # fmt: skip
-def test_eight_times_the_text_takes_about_eight_times_the_time(engine: Engine, piece: str):
+def test_eight_times_the_text_takes_about_eight_times_the_time(piece: str):
+    patient = limit(60)
+
     def measure(pieces: int) -> float:
         text = "".join(
             piece.format(
@@ -170,7 +173,7 @@ def test_eight_times_the_text_takes_about_eight_times_the_time(engine: Engine, p
             for i in range(pieces)
         )
         began = time.process_time()
-        assert "WITHHELD" not in engine.redact(text)
+        assert "WITHHELD" not in patient.redact(text)
         return time.process_time() - began
 
     measure(200)

@@ -268,8 +268,8 @@ def test_lanes_that_are_killed_or_stopped_continue_with_the_same_figures(
     undisturbed, site = make_site(tmp_path / "undisturbed"), make_site(tmp_path / "stopped")
     with serve(undisturbed, "left", "right"):
         assert invoke(undisturbed, entries).exit_code == 0
-    with serve(site, "left", "right", latency_s=0.03) as (left, right):
-        right.latency_s = 0.01
+    with serve(site, "left", "right", latency_s=0.06) as (left, right):
+        right.latency_s = 0.03
         process = subprocess.Popen(
             command(site, entries),
             stdout=subprocess.PIPE,
