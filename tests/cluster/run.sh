@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 venv=${RAY_VENV:-.venv-ray}
 if ! cmp -s pyproject.toml "$venv/installed"; then
   ${PYTHON:-python3} -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check -e '.[ray,parquet]' 'pytest>=8.3' 'pytest-timeout>=2.3' 'hypothesis>=6.110'
+  "$venv/bin/pip" install --quiet --disable-pip-version-check -e '.[ray,parquet]' 'pytest>=8.3' 'pytest-timeout>=2.3' 'pytest-xdist>=3.6' 'hypothesis>=6.110'
   cp pyproject.toml "$venv/installed"
 fi
 [ "${1:-}" != install ] || exit 0
