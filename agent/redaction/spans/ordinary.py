@@ -111,7 +111,6 @@ _UNITS = frozenset(
 )
 # "38.2 Cel": what follows a measured value at once is its unit.
 _VALUE_BEFORE = regex.compile(r"\d[.,]\d{1,3} $")
-_LONGEST_UNIT = 4  # letters
 _THERAPY_AFTER = regex.compile(
     r"(?i) (?:transfusions?|infusions?|therapy|prophylaxis|levels?)(?!\p{L})"
 )
@@ -256,9 +255,10 @@ def _is_measured_or_dosed(before: str, parts: list[str]) -> bool:
     """Return whether one word is the unit of a value, or in small letters what a dose is of."""
     if len(parts) > 1:
         return False
-    if len(parts[0]) <= _LONGEST_UNIT and _VALUE_BEFORE.search(before):
+    if parts[0].lower() in words("units_of_measure") and _VALUE_BEFORE.search(before):
         return True
-    return parts[0].islower() and _DOSE_BEFORE.search(before) is not None
+    is_name = _is_listed(parts[0]) or not parts[0].islower()
+    return not is_name and _DOSE_BEFORE.search(before) is not None
 
 
 def _is_answer(span: Span, text: str, parts: list[str]) -> bool:
@@ -349,7 +349,7 @@ def _is_made_of_words(span: Span, text: str, parts: list[str]) -> bool:
             return True
         if len(parts) > 1:
             return _is_people(parts[0]) and " ".join(parts[1:]).islower()
-    if _is_abbreviation(parts[-1]) and _is_of_therapy(span, text):
+    if all(map(_is_abbreviation, parts)) and _is_of_therapy(span, text):
         return True
     if all(map(_is_long_abbreviation, parts)) and not _is_said_of_person(span, text):
         return True

@@ -96,8 +96,9 @@ RULES = (
         ANYWHERE,
         r"(?<=(?:^|[.!?;\n])\s{0,2})(?-i:\p{Lu}\p{Ll}{4,15})(?= (?:(?:asked|phoned|e-?mailed|texted|called) (?:for|to"
         r"|me|us|that|about|if|whether|back)|has (?:one|two|three|four|five) (?:sons?|daughters?|brothers?))\b)"
-        r"(?<!\b(?i:\L<family>|\L<roles>|\L<professions>|patient|client|family|police|ambulance|pharmacy|some(?:body|one)"
-        r"|every(?:body|one)|any(?:body|one)|partner|student|resident|woman|child|caller))",
+        r"(?<!\b(?i:\L<family>|\L<roles>|\L<professions>|\L<fields_of_facilities>|patient|client|family|police|ambulance"
+        r"|pharmacy|some(?:body|one)|every(?:body|one)|any(?:body|one)|partner|student|resident|woman|child|caller|insurance"
+        r"|insurer|theatre|wards?|neighbou?rs?|school|hospital|clinic|social|reception|security|triage|others?|nobody))",
         (" asked ", " phoned ", "mailed ", " texted ", " called ", " has "),
     ),
     Rule(  # "Referring doctors:\nA. Zellweger\nB. Szczepanik"

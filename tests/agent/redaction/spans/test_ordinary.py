@@ -25,6 +25,13 @@ UNCHANGED = (
     "Which bone(s) are used?",
     "Which is best?\nA. Pseudoparkinsonism\nB. Lipomastia\nC. Meglitinide\nD. Tetrahydrofuran",
     "Which is best?\nA. Overcorrection\nB. Reducer\nC. Bedaquiline\nD. Divisome",
+    "Body temperature: 38.2 Cel.",
+    "missed a dose of placebex",
+    "Patient with PPF transfusion, breathless.",
+    "Due to overload of PPF",
+    "Hx Bell palsy since 1995.",
+    "hm",
+    "Insurance asked for notes. Theatre called for the patient. Ward called about potassium.",
     "- MEDS_BIRTH\n- ICD10CM/I10\n- LOINC/2951-2\n- SNOMED/271649006\n- RxNorm/11289",
 )
 TAKEN = (
@@ -44,6 +51,12 @@ TAKEN = (
     ("Dr. Sample and Mrs. Counseling", ("Sample", "Counseling")),
     ("Jacaranda Birthing Suite called about Mrs. Overcorrection.", ("Jacaranda", "Overcorrection")),
     ("Interpreter by phone (LanguageLine op. 410928).", ("LanguageLine",)),
+    ("K 4.1 Amy to recheck.", ("Amy",)),
+    ("Cr 1.2 Kim aware, recheck am.", ("Kim",)),
+    ("Temp 38.2 Ravi informed.", ("Ravi",)),
+    ("gave 5 mg of amy", ("amy",)),
+    ("Kim PPF transfusion done.", ("Kim",)),
+    ("Holloway asked for this list.", ("Holloway",)),
     ("Storgata 15, 9008 Tromsø, Norway", ("Storgata", "Norway")),
 )
 
