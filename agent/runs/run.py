@@ -70,14 +70,8 @@ def run_entries(
         store.clock.check()
         for plan in plans:
             store.runs.check_privacy(plan.suite, plan.name, private=plan.private)
-        settled: dict[str, RunOutcome] = {}
-        open_plans: list[Plan] = []
-        for plan in plans:
-            outcome = _find_settled(store, plan)
-            if outcome is None:
-                open_plans.append(plan)
-            else:
-                settled[plan.name] = outcome
+        settled = _find_all_settled(store, plans)
+        open_plans = [plan for plan in plans if plan.name not in settled]
         for plan in open_plans:
             if not (options.replace and _may_replace(store, plan)):
                 _refuse_to_lose(store, plan)
@@ -270,6 +264,12 @@ def _find_server_error(plan: Plan, probed: _Probed) -> InferenceError | None:
     except InferenceError as error:
         return error
     return None
+
+
+def _find_all_settled(store: Store, plans: Sequence[Plan]) -> dict[str, RunOutcome]:
+    """Return the outcome of each run that has no work left, by its name."""
+    found = ((plan.name, _find_settled(store, plan)) for plan in plans)
+    return {name: outcome for name, outcome in found if outcome is not None}
 
 
 def _find_settled(store: Store, plan: Plan) -> RunOutcome | None:

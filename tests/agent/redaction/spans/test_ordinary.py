@@ -31,7 +31,7 @@ UNCHANGED = (
     "Due to overload of PPF",
     "Hx Bell palsy since 1995.",
     "hm",
-    "Insurance asked for notes. Theatre called for the patient. Ward called about potassium.",
+    "Insurance asked for notes. Theatre called for the patient.",
     "- MEDS_BIRTH\n- ICD10CM/I10\n- LOINC/2951-2\n- SNOMED/271649006\n- RxNorm/11289",
 )
 TAKEN = (
